@@ -1,0 +1,1 @@
+//! The guest correctness suite lives in `tests/`.

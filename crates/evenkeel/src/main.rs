@@ -1,0 +1,2 @@
+//! Evenkeel.
+fn main() {}
