@@ -1,2 +1,49 @@
-//! Project tasks.
-fn main() {}
+// SPDX-License-Identifier: GPL-2.0-only
+
+//! Project tasks: `cargo xtask setup`, `lab`, `demo`, `test` and `bench`.
+//!
+//! Each command has its own file or directory; this one only names them.
+
+mod cargo;
+mod lab;
+mod paths;
+mod process;
+mod quote;
+mod setup;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Set-up, demo, tests, lab and benchmarks of Evenkeel.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Install what the build and the lab need, and say what was found.
+    Setup(setup::Arguments),
+    /// Run a command in a virtual machine with a sched_ext kernel.
+    Lab(lab::Arguments),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Setup(arguments) => setup::run(&arguments),
+        Command::Lab(arguments) => lab::run(&arguments),
+    };
+    match result {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            let status = error
+                .downcast_ref::<process::Failure>()
+                .map_or(1, |failure| failure.status);
+            ExitCode::from(status)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+//! Where things are: the checkout, and the cache in which the lab keeps what it fetched.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// The checkout's root directory, absolute.
+pub fn checkout() -> Result<PathBuf> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = manifest
+        .parent()
+        .context("xtask lies outside a workspace")?;
+    root.canonicalize()
+        .context("the checkout that built this xtask is gone")
+}
+
+/// The lab's cache: `.lab` in the checkout unless `EVENKEEL_LAB` names another directory.
+/// It is created if missing.
+pub fn cache() -> Result<PathBuf> {
+    let directory = match std::env::var_os("EVENKEEL_LAB") {
+        Some(directory) if !directory.is_empty() => PathBuf::from(directory),
+        _ => checkout()?.join(".lab"),
+    };
+    std::fs::create_dir_all(&directory)
+        .with_context(|| format!("cannot create {}", directory.display()))?;
+    Ok(directory.canonicalize()?)
+}
+
+/// The lock that keeps two labs on one machine from disturbing each other's timing:
+/// a file in the temporary directory unless `EVENKEEL_LAB_LOCK` names another.
+pub fn lab_lock() -> PathBuf {
+    match std::env::var_os("EVENKEEL_LAB_LOCK") {
+        Some(file) if !file.is_empty() => PathBuf::from(file),
+        _ => std::env::temp_dir().join("evenkeel-lab.lock"),
+    }
+}
