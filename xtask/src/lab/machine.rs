@@ -20,6 +20,18 @@ const HIDDEN: [&str; 6] = [
     "/var/lib",
 ];
 
+/// The kernel's console is the second serial line, kept on the host; virtme drops the first, and
+/// the kernel's driver serves only one as an ordinary console, so this is an early one that stays.
+/// It shows warnings and worse, to be silent during a measurement. Mitigations only slow an
+/// emulated kernel down.
+const KERNEL_OPTIONS: [&str; 5] = [
+    "earlycon=uart8250,io,0x2f8,115200n8",
+    "keep_bootcon",
+    "loglevel=5",
+    "nokaslr",
+    "mitigations=off",
+];
+
 /// The command that boots `boot`'s guest on `kernel`, with `job` as its directory.
 pub fn command(
     boot: &Boot,
@@ -49,9 +61,7 @@ pub fn command(
     {
         command.arg(format!("--rodir={}", path.display()));
     }
-    // The second serial line is the kernel's console, kept on the host; warnings and worse, so
-    // that it is silent during a measurement. Mitigations only slow an emulated kernel down.
-    for option in ["console=ttyS1", "loglevel=5", "nokaslr", "mitigations=off"] {
+    for option in KERNEL_OPTIONS {
         command.args(["--kopt", option]);
     }
     command.args(["--script-sh", &format!("exec sh {}/run.sh", guest::JOB)]);
