@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Order, slices and preemption: pure integer arithmetic, no helper and no
+ * state of its own, so that the kernel, the property tests and the simulation
+ * run the same code. docs/order.md has the formulas and the bound.
+ *
+ * Weights are sched_ext's (1 to 10000, 100 at nice 0). Accounts, clocks, ranks
+ * and keys are in ns of a nice-0 task, "virtual" below. The includer provides
+ * the kernel's short integer types.
+ */
+#ifndef EK_DEADLINE_H
+#define EK_DEADLINE_H
+
+#include "predictor.h"
+
+#define EK_WEIGHT_NORMAL 100ULL
+#define EK_WEIGHT_MAX 10000ULL
+
+/* Where clocks start: so far from zero that V - L never underflows. */
+#define EK_V_START (1ULL << 40)
+
+/* Nobody is served longer than this between two charges: more is clock trouble. */
+#define EK_SERVICE_MAX_NS 10000000000ULL
+
+enum ek_mode {
+	EK_MODE_ONLINE,
+	EK_MODE_SHADOW,
+	EK_MODE_FIXED,
+};
+
+struct ek_deadline_config {
+	u64 rank_max_ns;	/* R */
+	u64 lag_ns;		/* L, virtual */
+	u64 slice_min_ns;
+	u64 slice_max_ns;
+	u64 fixed_slice_ns;
+	u64 slice_alone_ns;
+	u64 target_latency_ns;
+	u64 preempt_margin_ns;	/* virtual */
+	u64 preempt_min_run_ns;
+	u64 preempt_remaining_ns;
+	u64 preempt_gap_ns;
+	u32 mode;		/* enum ek_mode */
+	u32 pad;
+};
+
+/* One side of a preemption: who waits, or who runs. */
+struct ek_contender {
+	u64 key;
+	u64 ran_ns;		/* since it was given the CPU */
+	u64 attained_ns;	/* of its burst */
+	u64 estimate_ns;	/* of its burst */
+	u32 confident;
+	u32 pad;
+};
+
+static __always_inline u64 ek_min(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+static __always_inline u64 ek_max(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+static __always_inline u64 ek_add(u64 a, u64 b)
+{
+	return a > ~0ULL - b ? ~0ULL : a + b;
+}
+
+static __always_inline u64 ek_sub(u64 a, u64 b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* A weight within sched_ext's range; 0 counts as the least. */
+static __always_inline u64 ek_weight(u64 weight)
+{
+	return ek_min(ek_max(weight, 1), EK_WEIGHT_MAX);
+}
+
+/*
+ * What @service_ns costs a task of @weight, virtual. An absurd service, as
+ * reported after priority inheritance or a clock fault, costs 10 s.
+ */
+static __always_inline u64 ek_charge(u64 service_ns, u32 weight)
+{
+	service_ns = ek_min(service_ns, EK_SERVICE_MAX_NS);
+	if (weight == EK_WEIGHT_NORMAL)
+		return service_ns;
+	return service_ns * EK_WEIGHT_NORMAL / ek_weight(weight);
+}
+
+/*
+ * How far @service_ns of anyone moves the clock of a queue whose runnable
+ * tasks weigh @total_weight together.
+ */
+static __always_inline u64 ek_clock_advance(u64 service_ns, u64 total_weight)
+{
+	service_ns = ek_min(service_ns, EK_SERVICE_MAX_NS);
+	if (!total_weight)
+		total_weight = EK_WEIGHT_NORMAL;
+	return service_ns * EK_WEIGHT_NORMAL / total_weight;
+}
+
+/* A sleeper comes back with at most L of credit. */
+static __always_inline u64 ek_clamp_wakeup(const struct ek_deadline_config *c, u64 v, u64 clock)
+{
+	return ek_max(v, ek_sub(clock, c->lag_ns));
+}
+
+/*
+ * A debt is at most (R + L) of service: a task whose weight could not be
+ * honoured (more weight than one CPU, or an affinity that left it alone) must
+ * not pay for it later with a longer wait than anyone else's.
+ */
+static __always_inline u64 ek_clamp_debt(const struct ek_deadline_config *c, u64 v, u64 clock,
+					 u32 weight)
+{
+	return ek_min(v, ek_add(clock, ek_charge(ek_add(c->rank_max_ns, c->lag_ns), weight)));
+}
+
+/* An account moves to another clock with its lag. */
+static __always_inline u64 ek_rebase(u64 v, u64 from_clock, u64 to_clock)
+{
+	if (v >= from_clock)
+		return ek_add(to_clock, v - from_clock);
+	return ek_sub(to_clock, from_clock - v);
+}
+
+static __always_inline bool ek_trusts(const struct ek_deadline_config *c, u32 confident)
+{
+	return c->mode == EK_MODE_ONLINE && confident;
+}
+
+/* The fixed slice, which is also the rank of whoever cannot be predicted. */
+static __always_inline u64 ek_fixed(const struct ek_deadline_config *c)
+{
+	return ek_max(c->fixed_slice_ns, 1);
+}
+
+/* The rank with which a burst begins, 1 ns to R. */
+static __always_inline u64 ek_rank_initial(const struct ek_deadline_config *c,
+					   const struct ek_estimate *e)
+{
+	u64 rank = ek_trusts(c, e->confident) ? e->burst_ns : ek_fixed(c);
+
+	return ek_max(ek_min(rank, c->rank_max_ns), 1);
+}
+
+/* The smallest power of two that is at least @x; saturates at 2^63. */
+static __always_inline u64 ek_power_of_two(u64 x)
+{
+	if (x <= 1)
+		return 1;
+	if (x > 1ULL << 63)
+		return 1ULL << 63;
+	x--;
+	x |= x >> 1;
+	x |= x >> 2;
+	x |= x >> 4;
+	x |= x >> 8;
+	x |= x >> 16;
+	x |= x >> 32;
+	return x + 1;
+}
+
+/*
+ * The rank of a burst that has @attained_ns of service: held while the burst
+ * keeps within it, else the power of two at or above twice the service, so
+ * that a burst of any length is demoted a logarithmic number of times.
+ */
+static __always_inline u64 ek_rank_overrun(const struct ek_deadline_config *c, u64 rank,
+					   u64 attained_ns)
+{
+	if (c->mode != EK_MODE_ONLINE || attained_ns <= rank || rank >= c->rank_max_ns)
+		return rank;
+	return ek_min(ek_power_of_two(ek_add(attained_ns, attained_ns)), c->rank_max_ns);
+}
+
+/* Where a task waits: the lowest key is served first. */
+static __always_inline u64 ek_key(u64 v, u64 rank, u32 weight)
+{
+	return ek_add(v, ek_charge(rank, weight));
+}
+
+/* Once the clock has passed this, nobody who comes can overtake the waiter. */
+static __always_inline u64 ek_overtake_limit(const struct ek_deadline_config *c, u64 v, u64 rank,
+					     u32 weight)
+{
+	return ek_add(ek_key(v, rank, weight), c->lag_ns);
+}
+
+/*
+ * The slice of a task beside @waiting others. The target latency is shared
+ * among the waiters, so that the last of them is served within it; the least
+ * slice limits how often that costs a switch.
+ */
+static __always_inline u64 ek_slice(const struct ek_deadline_config *c,
+				    const struct ek_estimate *e, u32 waiting)
+{
+	u64 slice;
+
+	if (!waiting)
+		return ek_max(c->slice_alone_ns, 1);
+	if (!ek_trusts(c, e->confident))
+		return ek_fixed(c);
+	slice = ek_min(e->q90_ns, c->slice_max_ns);
+	slice = ek_min(slice, c->target_latency_ns / waiting);
+	return ek_max(ek_max(slice, c->slice_min_ns), 1);
+}
+
+/*
+ * Whether a confident newcomer takes the CPU of @victim. A switch must pay:
+ * not for a small gain, not from somebody who has just begun or is about to
+ * end, and not on a CPU that was preempted a moment ago.
+ */
+static __always_inline bool ek_should_preempt(const struct ek_deadline_config *c,
+					      const struct ek_contender *newcomer,
+					      const struct ek_contender *victim,
+					      u64 since_preempt_ns)
+{
+	if (!ek_trusts(c, newcomer->confident))
+		return false;
+	if (since_preempt_ns < c->preempt_gap_ns || victim->ran_ns < c->preempt_min_run_ns)
+		return false;
+	if (ek_add(newcomer->key, c->preempt_margin_ns) >= victim->key)
+		return false;
+	if (!victim->confident || victim->attained_ns >= victim->estimate_ns)
+		return true;
+	return victim->estimate_ns - victim->attained_ns > c->preempt_remaining_ns;
+}
+
+#endif /* EK_DEADLINE_H */
