@@ -1,29 +1,106 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! stub
-use crate::paths;
+
+//! `cargo xtask setup`: what the build and the lab need, installed where it is missing.
+//!
+//! Everything that is not a package of the machine's distribution goes to the cache
+//! ([`paths::cache`](crate::paths::cache)). Each step first looks at what is there, so that a
+//! second run has nothing to do.
+
+mod apt;
+mod clang;
+mod index;
+mod kernel;
+mod peers;
+mod qemu;
+mod requirement;
+mod system;
+mod virtme;
+
+use std::time::Instant;
+
 use anyhow::Result;
-use std::path::PathBuf;
-/// x
+
+pub use clang::find as clang;
+pub use kernel::image as kernel_image;
+pub use peers::ensure as peers;
+pub use virtme::program as virtme_run;
+
+use crate::process::{Failure, UNSUPPORTED};
+
+/// Install what the build and the lab need, and say what was found.
+///
+/// Packages come from apt (as root, or through sudo); virtme-ng and a kernel with sched_ext go
+/// to the cache: `.lab` in the checkout, or the directory that EVENKEEL_LAB names. On a machine
+/// that is not Debian it says what to install by hand and ends with status 3.
+///
+/// Example: cargo xtask setup
 #[derive(clap::Args)]
-pub struct Arguments {}
-/// x
-pub fn run(_: &Arguments) -> Result<u8> {
+#[command(verbatim_doc_comment)]
+pub struct Arguments {
+    /// Look for a newer kernel than the one in the cache.
+    #[arg(long)]
+    refresh: bool,
+}
+
+/// Runs `cargo xtask setup`.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    let start = Instant::now();
+    let steps = Steps { quiet: false };
+    build_needs(&steps)?;
+    lab_needs(&steps, arguments.refresh)?;
+    steps.found(
+        "ready",
+        &format!("in {:.1} s", start.elapsed().as_secs_f64()),
+    );
     Ok(0)
 }
-/// x
+
+/// Makes sure that the build can run; prints only what it has to do.
+pub fn ensure_build() -> Result<()> {
+    build_needs(&Steps { quiet: true })
+}
+
+/// Makes sure that the build and the lab can run; prints only what it has to do.
 pub fn ensure() -> Result<()> {
-    Ok(())
+    let steps = Steps { quiet: true };
+    build_needs(&steps)?;
+    lab_needs(&steps, false)
 }
-/// x
-pub fn clang() -> Option<PathBuf> {
-    crate::process::find("clang-19")
+
+fn build_needs(steps: &Steps) -> Result<()> {
+    requirement::ensure(steps)
 }
-/// x
-pub fn virtme_run() -> Result<PathBuf> {
-    Ok("/srv/ek/venv/bin/virtme-run".into())
+
+fn lab_needs(steps: &Steps, refresh: bool) -> Result<()> {
+    if std::env::consts::ARCH != "x86_64" {
+        let message = "the lab needs an x86-64 machine; everything else builds here";
+        return Err(Failure::new(UNSUPPORTED, message));
+    }
+    qemu::ensure(steps)?;
+    virtme::ensure(steps)?;
+    kernel::ensure(steps, refresh)
 }
-/// x
-pub fn kernel_image() -> Result<PathBuf> {
-    let _ = paths::cache()?;
-    Ok("/srv/ek/kernel/usr/lib/modules/7.3.4+deb13-amd64/vmlinuz".into())
+
+/// The steps' output: what was found, and what takes time.
+pub struct Steps {
+    quiet: bool,
+}
+
+impl Steps {
+    /// Something that needs no work.
+    fn found(&self, what: &str, detail: &str) {
+        if !self.quiet {
+            println!("setup: {what:<10} {detail}");
+        }
+    }
+
+    /// Something that will take a while. Goes to standard error where the step is a means to
+    /// another command's end.
+    fn doing(&self, what: &str, detail: &str) {
+        if self.quiet {
+            eprintln!("setup: {what:<10} {detail} ...");
+        } else {
+            println!("setup: {what:<10} {detail} ...");
+        }
+    }
 }
