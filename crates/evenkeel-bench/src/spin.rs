@@ -46,6 +46,11 @@ impl Spinner {
         self.burn_since(thread_cpu_ns(), burst_ns)
     }
 
+    /// Uses about `burst_ns` of CPU time without a look at the clock.
+    pub fn burn_roughly(self, burst_ns: u64) {
+        work((burst_ns * self.iterations_per_ms / 1_000_000).max(1));
+    }
+
     /// Uses CPU time until the calling thread's clock reads `start_ns + burst_ns`, and returns
     /// the time used since `start_ns`.
     ///
@@ -59,7 +64,7 @@ impl Spinner {
                 return used;
             }
             let stretch = (left - left / 10).min(STRETCH_NS);
-            work((stretch * self.iterations_per_ms / 1_000_000).max(1));
+            self.burn_roughly(stretch);
         }
     }
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What the scheduler has learned about one thread: `evenkeel model TID --json`.
+
+use serde::Deserialize;
+
+use crate::command;
+
+/// A thread's model.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Model {
+    /// Estimate of the next burst, or of the one that runs, in nanoseconds.
+    pub estimate_ns: u64,
+    /// Whether the estimate may decide anything.
+    pub confident: bool,
+    /// Bursts that it was trained on.
+    pub bursts: u64,
+    /// The last of them, in nanoseconds.
+    pub last_burst_ns: u64,
+    /// Rank of the last wakeup, in nanoseconds.
+    pub rank_ns: u64,
+}
+
+impl Model {
+    /// Reads the model of thread `tid`; `None` if it has none.
+    ///
+    /// # Panics
+    /// When the verb fails in another way.
+    pub fn read(tid: i32) -> Option<Self> {
+        let finished = command::run(&["model", &tid.to_string(), "--json"]);
+        match finished.code {
+            Some(1) => None,
+            Some(0) => {
+                let json = finished.json();
+                Some(serde_json::from_value(json).unwrap_or_else(|error| panic!("{error}")))
+            }
+            _ => panic!("{finished:?}"),
+        }
+    }
+
+    /// Reads the model of thread `tid`, which must have one.
+    ///
+    /// # Panics
+    /// When it has none, or the verb fails.
+    pub fn of(tid: i32) -> Self {
+        Self::read(tid).unwrap_or_else(|| panic!("thread {tid} has no model"))
+    }
+}

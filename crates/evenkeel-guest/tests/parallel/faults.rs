@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Faults of the daemon: the kernel must be back on its default scheduler, or still scheduled.
+
+use std::fs;
+use std::thread::sleep;
+use std::time::Duration;
+
+use evenkeel_bench::law::BurstLaw;
+use evenkeel_guest::command::{self, evenkeel};
+use evenkeel_guest::cpus;
+use evenkeel_guest::daemon::Daemon;
+use evenkeel_guest::limit::within;
+use evenkeel_guest::scene::{SETTLE, periodic};
+use evenkeel_guest::sysfs;
+use evenkeel_guest::team::{Place, Team};
+use rustix::process::Signal;
+
+const LEAVE: Duration = Duration::from_secs(15);
+
+fn busy() -> Team {
+    let mut team = Team::new();
+    for _ in 0..2 * cpus::online() {
+        team.hog(&Place::default());
+    }
+    team
+}
+
+#[test]
+#[ignore = "needs a guest"]
+fn kill_9_gives_every_task_back_to_the_default_scheduler() {
+    within(60, || {
+        let team = busy();
+        let daemon = Daemon::start(&[]);
+        daemon.signal(Signal::KILL);
+        daemon.finish(LEAVE);
+        sysfs::expect_state("disabled", Duration::from_secs(5));
+        sleep(SETTLE);
+        team.reset();
+        sleep(Duration::from_secs(1));
+        assert!(team.gauges().iter().all(|gauge| gauge.looks() > 10));
+        // And nothing was left behind that a new start would trip over.
+        Daemon::start(&[]).stop();
+    });
+}
+
+#[test]
+#[ignore = "needs a guest"]
+fn a_daemon_stopped_for_a_minute_goes_on_scheduling() {
+    within(120, || {
+        let daemon = Daemon::start(&[]);
+        let mut team = busy();
+        sleep(SETTLE);
+        daemon.signal(Signal::STOP);
+        team.reset();
+        let burst = BurstLaw::Constant(Duration::from_millis(1));
+        let sleeper = periodic("sleeper", burst, Duration::from_millis(20));
+        let member = team.sleeper(&Place::default(), sleeper);
+        for _ in 0..60 {
+            sleep(Duration::from_secs(1));
+            assert!(sysfs::evenkeel_is_attached());
+        }
+        let gap = team.longest_gap();
+        team.stop();
+        let wakeup = member.join().wakeup.percentiles();
+        assert!(wakeup.count > 2_000, "{wakeup:?}");
+        assert!(gap < Duration::from_secs(1), "{gap:?}");
+        daemon.signal(Signal::CONT);
+        daemon.stop();
+    });
+}
+
+#[test]
+#[ignore = "needs a guest"]
+fn a_closed_stdout_is_no_crash() {
+    within(60, || {
+        let seq = sysfs::enable_seq();
+        let run = evenkeel(&["run", "--duration", "0", "--interval", "1s"]);
+        let (mut daemon, stdout) = Daemon::spawn_with_stdout(run);
+        sysfs::expect_state("enabled", Duration::from_secs(30));
+        assert_eq!(sysfs::enable_seq(), seq + 1);
+        sleep(Duration::from_secs(1));
+        drop(stdout);
+        sleep(Duration::from_secs(4));
+        if sysfs::evenkeel_is_attached() {
+            let finished = daemon.stop();
+            assert!(!finished.stderr.contains("panicked"), "{finished:?}");
+        } else {
+            daemon.wait(Duration::from_secs(1));
+            let finished = daemon.finish(LEAVE);
+            assert_eq!(finished.code, Some(1), "{finished:?}");
+            assert_eq!(finished.stderr.lines().count(), 1, "{finished:?}");
+            sysfs::expect_state("disabled", Duration::from_secs(1));
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs a guest"]
+fn a_panic_in_the_daemon_is_one_line_and_the_default_scheduler() {
+    within(60, || {
+        let _team = busy();
+        let daemon = Daemon::start(&["--fault", "panic-after=1"]);
+        let finished = daemon.finish(LEAVE);
+        assert_eq!(finished.code, Some(1), "{finished:?}");
+        assert_eq!(finished.stderr.trim().lines().count(), 1, "{finished:?}");
+        sysfs::expect_state("disabled", Duration::from_secs(5));
+        let status = command::run(&["status", "--json"]);
+        assert_eq!(status.code, Some(0), "{status:?}");
+        assert_eq!(status.json()["state"], "disabled", "{status:?}");
+    });
+}
+
+#[test]
+#[ignore = "needs a guest"]
+fn a_scheduler_that_the_kernel_ejects_is_reported_with_6() {
+    within(60, || {
+        let daemon = Daemon::start(&[]);
+        // SysRq-S: the operator's way back to the default scheduler.
+        fs::write("/proc/sysrq-trigger", "S").expect("SysRq is there");
+        let finished = daemon.finish(LEAVE);
+        assert_eq!(finished.code, Some(6), "{finished:?}");
+        assert!(
+            finished.stderr.to_lowercase().contains("sysrq"),
+            "{finished:?}"
+        );
+        sysfs::expect_state("disabled", Duration::from_secs(5));
+    });
+}
+
+#[test]
+#[ignore = "needs a guest"]
+fn freezing_and_thawing_as_for_a_suspend_keeps_the_scheduler() {
+    within(90, || {
+        let before = fs::read_to_string("/sys/power/pm_test");
+        if before.is_err() {
+            eprintln!("this kernel cannot test a suspend: not tested");
+            return;
+        }
+        // As far as the secondary CPUs, which go offline and come back; one second instead of five.
+        fs::write("/sys/power/pm_test", "processors").expect("pm_test is writable");
+        let _ = fs::write("/sys/module/suspend/parameters/pm_test_delay", "1");
+        let daemon = Daemon::start(&[]);
+        let team = busy();
+        for _ in 0..2 {
+            let suspended = fs::write("/sys/power/state", "mem");
+            assert!(suspended.is_ok(), "{suspended:?}");
+            team.reset();
+            sleep(Duration::from_secs(2));
+            assert!(
+                team.longest_gap() < Duration::from_secs(1),
+                "{:?}",
+                team.longest_gap()
+            );
+        }
+        fs::write("/sys/power/pm_test", "none").expect("pm_test is writable");
+        drop(team);
+        daemon.stop();
+    });
+}
