@@ -15,12 +15,18 @@
 
 #define EK_WEIGHT_NORMAL 100ULL
 #define EK_WEIGHT_MAX 10000ULL
+/* Of all runnable tasks together, where a product needs a bound. */
+#define EK_TOTAL_WEIGHT_MAX (1ULL << 27)
 
 /* Where clocks start: so far from zero that V - L never underflows. */
 #define EK_V_START (1ULL << 40)
 
 /* Nobody is served longer than this between two charges: more is clock trouble. */
 #define EK_SERVICE_MAX_NS 10000000000ULL
+
+/* The clock is drawn to the accounts served over 2^24 ns, 17 ms, of service. */
+#define EK_DRAW_SHIFT 24
+#define EK_DRAW_LAG_MAX (1ULL << 36)
 
 enum ek_mode {
 	EK_MODE_ONLINE,
@@ -93,15 +99,31 @@ static __always_inline u64 ek_charge(u64 service_ns, u32 weight)
 }
 
 /*
- * How far @service_ns of anyone moves the clock of a queue whose runnable
- * tasks weigh @total_weight together.
+ * How far the clock of a queue, now at @clock, moves when somebody whose
+ * account stood at @v is served, while the runnable tasks weigh @total_weight
+ * together.
+ *
+ * The share of the service is what a fluid server would give each unit of
+ * weight. Alone it drifts away from the accounts: the credit with which a
+ * sleeper comes back was never taken from the hogs' accounts, so they fall
+ * behind the clock for ever and the sleeper's credit is worth nothing. The
+ * clock is therefore drawn towards the accounts of those who are served, with
+ * a time constant of 2^24 ns of service. It never goes back, and moves by half
+ * of the share at least: the bound on waits rests on that.
  */
-static __always_inline u64 ek_clock_advance(u64 service_ns, u64 total_weight)
+static __always_inline u64 ek_clock_advance(u64 v, u64 clock, u64 service_ns, u64 total_weight)
 {
+	u64 share, drawn, lag;
+
 	service_ns = ek_min(service_ns, EK_SERVICE_MAX_NS);
 	if (!total_weight)
 		total_weight = EK_WEIGHT_NORMAL;
-	return service_ns * EK_WEIGHT_NORMAL / total_weight;
+	share = service_ns * EK_WEIGHT_NORMAL / total_weight;
+	lag = ek_min(v > clock ? v - clock : clock - v, EK_DRAW_LAG_MAX);
+	drawn = lag * ek_min(service_ns, 1ULL << EK_DRAW_SHIFT) >> EK_DRAW_SHIFT;
+	if (v > clock)
+		return share + ek_min(drawn, service_ns);
+	return ek_max(ek_sub(share, drawn), share / 2);
 }
 
 /* A sleeper comes back with at most L of credit. */
@@ -190,6 +212,20 @@ static __always_inline u64 ek_overtake_limit(const struct ek_deadline_config *c,
 					     u32 weight)
 {
 	return ek_add(ek_key(v, rank, weight), c->lag_ns);
+}
+
+/*
+ * The most service, in ns, that others get between the moment a waiter with
+ * @key was queued at @clock and the moment nobody can overtake it any more,
+ * while the runnable tasks weigh at most @total_weight. Each CPU that serves
+ * the queue gives its part of it; the slices under way come on top.
+ */
+static __always_inline u64 ek_overtake_service(const struct ek_deadline_config *c, u64 key,
+					       u64 clock, u64 total_weight)
+{
+	u64 way = ek_min(ek_sub(ek_add(key, c->lag_ns), clock), EK_DRAW_LAG_MAX);
+
+	return way * ek_min(total_weight, EK_TOTAL_WEIGHT_MAX) / (EK_WEIGHT_NORMAL / 2);
 }
 
 /*
