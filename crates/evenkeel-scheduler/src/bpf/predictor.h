@@ -227,7 +227,7 @@ static __always_inline void ek_opinions(const struct ek_model *m, struct ek_opin
 	u32 known = m->table[m->history & (EK_HISTORY_SIZE - 1)];
 	u32 bias = m->bias[m->waker & (EK_WAKER_SIZE - 1)];
 
-	o->ewma = m->ewma >> EK_EWMA_SHIFT;
+	o->ewma = ek_log_clamp(m->ewma >> EK_EWMA_SHIFT);
 	o->last = m->last;
 	o->history = known ? known : o->ewma;
 	o->sleep = 0;
@@ -323,7 +323,7 @@ static __always_inline u32 ek_score(u32 score, u32 miss, bool early)
 		miss = EK_CLIP;
 	if (miss >= score)
 		return score + ((miss - score) >> 2);
-	return score - ((score - miss + 7) >> (early ? 2 : 3));
+	return score - (early ? (score - miss + 3) >> 2 : (score - miss + 7) >> 3);
 }
 
 static __always_inline u32 ek_miss(u32 burst, u32 opinion)
@@ -343,7 +343,7 @@ static __always_inline u32 ek_towards(u32 from, u32 to, u32 shift)
 /* The average moves by an eighth, in whole units or keeping the bits below. */
 static __always_inline u32 ek_average(u32 ewma, u32 burst, u32 updates)
 {
-	u32 unit = ewma >> EK_EWMA_SHIFT;
+	u32 unit = ek_log_clamp(ewma >> EK_EWMA_SHIFT);
 	u32 low, high;
 	s32 step;
 
@@ -353,6 +353,7 @@ static __always_inline u32 ek_average(u32 ewma, u32 burst, u32 updates)
 	high = (unit + EK_CLIP) << EK_EWMA_SHIFT;
 	burst <<= EK_EWMA_SHIFT;
 	burst = burst < low ? low : burst > high ? high : burst;
+	ewma = ek_log_clamp(ewma >> EK_EWMA_SHIFT) << EK_EWMA_SHIFT | (ewma & ((1 << EK_EWMA_SHIFT) - 1));
 	step = (s32)burst - (s32)ewma;
 	return (s32)ewma + (step >> 3);
 }
