@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A run: attach, watch, tell, detach.
+//!
+//! The scheduling itself is in the kernel and needs none of this: a daemon that sleeps changes
+//! nothing, and one that dies gives the machine back.
+
+mod ending;
+mod health;
+mod kernel_exit;
+pub mod signals;
+mod trace_file;
+mod voice;
+mod watch;
+
+use std::mem::MaybeUninit;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use evenkeel_scheduler::options::Options;
+use evenkeel_scheduler::probe::Machine;
+use evenkeel_scheduler::{Exit, Opened, Running, Statistics};
+
+use crate::args::{Fault, Pace, Scheduling};
+use crate::failure::{Failure, Status, complain};
+use crate::record::Recorder;
+use crate::statistics::Server;
+use ending::Ending;
+use health::Health;
+use trace_file::TraceFile;
+use voice::Voice;
+use watch::{Links, Watch};
+
+/// What a run was asked to do.
+#[derive(Debug)]
+pub struct Job {
+    pub options: Options,
+    /// Zero is until stopped.
+    pub duration: Duration,
+    pub interval: Duration,
+    pub stats: Option<Duration>,
+    pub json: bool,
+    /// Whether to sum up at the end.
+    pub summary: bool,
+    pub trace: Option<PathBuf>,
+    pub inject: Option<Fault>,
+}
+
+impl Job {
+    /// The job that these arguments describe.
+    ///
+    /// # Errors
+    /// Status 2 for arguments out of range or in contradiction.
+    pub fn new(scheduling: &Scheduling, pace: &Pace, duration: Duration) -> Result<Self, Failure> {
+        let trace = pace.trace.clone();
+        let options = Options {
+            trace: trace.is_some(),
+            ..scheduling.options()?
+        };
+        Ok(Self {
+            options,
+            duration,
+            interval: pace.interval()?,
+            stats: pace.stats,
+            json: pace.json,
+            summary: false,
+            trace,
+            inject: pace.inject,
+        })
+    }
+}
+
+/// How one attachment ended.
+struct Ended {
+    ending: Ending,
+    total: Statistics,
+}
+
+/// Schedules the machine until something ends it.
+///
+/// # Errors
+/// What prevents a start, with its status. The end of a run that did start is a status.
+pub fn run(machine: &Machine, job: &Job) -> Result<Status, Failure> {
+    let mut trace = job.trace.as_deref().map(TraceFile::create).transpose()?;
+    let signals = signals::watch(machine)?;
+    let mut voice = Voice::new(job.json);
+    let mut storage = MaybeUninit::uninit();
+    let mut begun = None;
+    loop {
+        let running = Opened::open(&job.options, &mut storage)?.load()?.attach()?;
+        let recorder = begin_record(machine, job);
+        let server = start_server(machine);
+        let links = Links::new(&signals, server.as_ref());
+        let health = health::check(machine, &running, job.options.partial);
+        let begun = *begun.get_or_insert_with(Instant::now);
+        match health {
+            Health::Good(ops) => voice.ready(&ops, job.options.mode.name()),
+            Health::Ended => {}
+            Health::Bad(what) => return Err(Failure::new(Status::Failure, what)),
+        }
+        let ending =
+            Watch::new(job, begun).until_the_end(&running, &links, &mut voice, &mut trace)?;
+        let ended = detach(running, ending);
+        if let Ending::Kernel(exit) = &ended.ending
+            && exit.wants_restart()
+        {
+            voice.restarting();
+            continue;
+        }
+        return Ok(conclude(job, recorder, &mut voice, ended, begun.elapsed()));
+    }
+}
+
+/// Gives the machine back and takes the last counts.
+fn detach(running: Running<'_>, ending: Ending) -> Ended {
+    let total = running.statistics();
+    let exit = running.detach();
+    // The kernel may have been quicker than whoever asked for the end.
+    let ending = match ending {
+        Ending::Kernel(_) => ending,
+        _ if exit.is_error() => Ending::Kernel(exit),
+        _ => ending,
+    };
+    Ended { ending, total }
+}
+
+/// Tells and records the end.
+fn conclude(
+    job: &Job,
+    recorder: Option<Recorder>,
+    voice: &mut Voice,
+    ended: Ended,
+    lasted: Duration,
+) -> Status {
+    let Ended { ending, total } = ended;
+    let status = ending.status(job.duration);
+    let why = ending.why(lasted, job.duration);
+    if status != Status::Success {
+        complain(&why);
+    }
+    if let Ending::Kernel(exit) = &ending {
+        keep_dump(job, recorder.as_ref(), exit);
+    }
+    voice.ended(&why, lasted, &total, job.summary);
+    if let Some(mut recorder) = recorder {
+        recorder.end(ending.how(), &why, status);
+    }
+    status
+}
+
+/// Keeps the kernel's dump, and shows it to whoever asked for more.
+fn keep_dump(job: &Job, recorder: Option<&Recorder>, exit: &Exit) {
+    let Some(dump) = &exit.dump else {
+        return;
+    };
+    if job.options.verbose > 0 {
+        for line in dump.lines() {
+            complain(line);
+        }
+    }
+    if let Some(Err(error)) = recorder.map(|recorder| recorder.keep_dump(dump)) {
+        complain(&format!("the exit dump could not be kept: {error}"));
+    }
+}
+
+/// A run without a record is still a run.
+fn begin_record(machine: &Machine, job: &Job) -> Option<Recorder> {
+    Recorder::begin(machine, job.options.mode)
+        .map_err(|error| complain(&format!("this run cannot be recorded: {error}")))
+        .ok()
+}
+
+/// A run whose counters nobody can ask for is still a run.
+fn start_server(machine: &Machine) -> Option<Server> {
+    Server::start(machine)
+        .map_err(|error| complain(&format!("statistics cannot be served: {error}")))
+        .ok()
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! One file a verb.
+
+mod check;
+mod completions;
+mod man;
+mod plan;
+mod run;
+mod status;
+mod trial;
+mod verify;
+
+use evenkeel_scheduler::probe::{self, Machine, Obstacle, Requirement};
+
+use crate::cli::{Cli, Verb};
+use crate::failure::{Failure, Status};
+
+/// Does what the command line asks for; nothing is left to do after help or version.
+pub fn dispatch(cli: Option<Cli>) -> Result<Status, Failure> {
+    let Some(cli) = cli else {
+        return Ok(Status::Success);
+    };
+    let machine = cli.machine();
+    match cli.verb {
+        Verb::Check(args) => check::check(&machine, &args),
+        Verb::Verify(args) => verify::verify(&machine, &args),
+        Verb::Plan(args) => plan::plan(&machine, &args),
+        Verb::Run(args) => run::run(&machine, &args),
+        Verb::Trial(args) => trial::trial(&machine, &args),
+        Verb::Status(args) => status::status(&machine, &args),
+        Verb::Completions { shell } => completions::completions(shell),
+        Verb::Man { verb } => man::man(verb.as_deref()),
+    }
+}
+
+/// The status that a run would be refused with.
+fn refusal_status(requirements: &[Requirement]) -> Status {
+    probe::first_obstacle(requirements).map_or(Status::Success, |(obstacle, _)| obstacle.into())
+}
+
+/// Refuses what cannot work before anything is loaded, if `matters` says that it stops this verb.
+fn refuse_obstacles(machine: &Machine, matters: fn(Obstacle) -> bool) -> Result<(), Failure> {
+    let mut requirements = probe::essential(machine);
+    requirements.retain(|requirement| requirement.obstacle.is_some_and(matters));
+    let Some((obstacle, missing)) = probe::first_obstacle(&requirements) else {
+        return Ok(());
+    };
+    let mend = missing.mend.as_deref().unwrap_or("see evenkeel check");
+    let message = format!("{}: {}; {mend}", missing.name, missing.finding);
+    Err(Failure::new(obstacle.into(), message))
+}
