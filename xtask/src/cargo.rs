@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::{paths, process, setup};
+use crate::{paths, process};
 
 /// An executable that cargo built.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,15 +22,10 @@ pub struct Executable {
     pub path: PathBuf,
 }
 
-/// A cargo command in the checkout, with the C compiler for BPF that set-up found.
+/// A cargo command in the checkout.
 pub fn command() -> Result<Command> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(paths::checkout()?);
-    if std::env::var_os("BPF_CLANG").is_none()
-        && let Some(clang) = setup::clang()
-    {
-        command.env("BPF_CLANG", clang);
-    }
     Ok(command)
 }
 
@@ -56,13 +51,21 @@ pub fn executables(arguments: &[&str]) -> Result<Vec<Executable>> {
     Ok(found)
 }
 
-/// Builds the release of one binary and returns its path.
-pub fn release_binary(package: &str, name: &str) -> Result<PathBuf> {
-    executables(&["build", "--release", "--package", package, "--bin", name])?
+/// Builds the release of what the guest is given: `evenkeel` and the workloads.
+pub fn release_programs() -> Result<Vec<PathBuf>> {
+    let arguments = [
+        "build",
+        "--release",
+        "--package",
+        "evenkeel",
+        "--package",
+        "evenkeel-bench",
+        "--bins",
+    ];
+    Ok(executables(&arguments)?
         .into_iter()
-        .find(|executable| executable.name == name)
         .map(|executable| executable.path)
-        .with_context(|| format!("cargo built no {name}"))
+        .collect())
 }
 
 /// Runs cargo with inherited output; a failure is an error.

@@ -4,12 +4,16 @@
 //!
 //! Each command has its own file or directory; this one only names them.
 
+mod arm;
 mod cargo;
+mod demo;
 mod lab;
 mod paths;
 mod process;
 mod quote;
 mod setup;
+mod statistics;
+mod test;
 
 use std::process::ExitCode;
 
@@ -29,12 +33,22 @@ enum Command {
     Setup(setup::Arguments),
     /// Run a command in a virtual machine with a sched_ext kernel.
     Lab(lab::Arguments),
+    /// Show what Evenkeel does to a workload, beside the kernel's default scheduler.
+    Demo(demo::Arguments),
+    /// Run all tests, on this machine and on a sched_ext kernel.
+    Test(test::Arguments),
+    /// What `demo` runs in the guest.
+    #[command(hide = true)]
+    DemoInGuest(demo::Size),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Setup(arguments) => setup::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Test(arguments) => test::run(&arguments),
+        Command::DemoInGuest(size) => demo::run_in_guest(size),
     };
     match result {
         Ok(status) => ExitCode::from(status),

@@ -9,6 +9,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+/// Something failed.
+pub const FAILURE: u8 = 1;
 /// A kernel or a machine that this command does not support.
 pub const UNSUPPORTED: u8 = 3;
 /// Another scheduler is active.

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use crate::quote;
 
 /// Where the guest sees the job's directory (script, kernel configuration).
-pub const JOB: &str = "/run/evenkeel-job";
+pub const JOB: &str = "/run/lab-job";
 /// The virtio port on which the guest reports; see [`Report`].
 pub const STATUS_PORT: &str = "evenkeel.status";
 
 /// The guest's memory file system: `bin` (first on PATH), `home`, `tmp`, and `work`, where the
 /// command starts. Nothing in it touches the host during a measurement.
-const MEMORY: &str = "/run/evenkeel";
+const MEMORY: &str = "/run/lab";
 
 /// What the guest's script is made of.
 pub struct Script<'a> {

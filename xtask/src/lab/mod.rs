@@ -18,13 +18,13 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::builder::RangedU64ValueParser;
 
-pub use boot::{Boot, Clock, Finished};
+pub use boot::{Boot, Clock};
 
 use crate::{cargo, setup};
 
 /// Run a command in a virtual machine with a sched_ext kernel.
 ///
-/// `evenkeel` is built first and is on the guest's PATH. The command's output and exit status
+/// `evenkeel` and `ek-workload` are built first and are on the guest's PATH. The command's output and exit status
 /// come back as they are. A guest that panics, hangs or does not boot ends with status 125, one
 /// that outlives the time limit with 124, and an interrupted one with 6; the last lines of its
 /// console are shown.
@@ -49,6 +49,9 @@ pub struct Arguments {
     /// Seconds after which the guest is ended.
     #[arg(long, default_value_t = 600, value_name = "S", value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
     timeout: u64,
+    /// Build nothing, and leave the guest's PATH without `evenkeel`.
+    #[arg(long)]
+    bare: bool,
     /// The command and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -57,7 +60,11 @@ pub struct Arguments {
 /// Runs `cargo xtask lab`.
 pub fn run(arguments: &Arguments) -> Result<u8> {
     setup::ensure()?;
-    let evenkeel = cargo::release_binary("evenkeel", "evenkeel")?;
+    let programs = if arguments.bare {
+        Vec::new()
+    } else {
+        cargo::release_programs()?
+    };
     let boot = Boot {
         cpus: arguments.cpus,
         clock: if arguments.deterministic {
@@ -68,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         kernel: arguments.kernel.clone(),
         memory: arguments.memory.clone(),
         timeout: Duration::from_secs(arguments.timeout),
-        programs: vec![evenkeel],
+        programs,
         command: arguments.command.clone(),
         capture: false,
     };
