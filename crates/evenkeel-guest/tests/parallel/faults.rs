@@ -17,6 +17,14 @@ use rustix::process::Signal;
 
 const LEAVE: Duration = Duration::from_secs(15);
 
+/// Holds `status` to knowing that the default scheduler is back, and why.
+fn status_says_why(how: &str) {
+    let status = command::run(&["status", "--json"]);
+    assert_eq!(status.code, Some(0), "{status:?}");
+    assert_eq!(status.json()["state"], "disabled", "{status:?}");
+    assert_eq!(status.json()["last_exit"]["how"], how, "{status:?}");
+}
+
 fn busy() -> Team {
     let mut team = Team::new();
     for _ in 0..2 * cpus::online() {
@@ -34,7 +42,7 @@ fn kill_9_gives_every_task_back_to_the_default_scheduler() {
         daemon.signal(Signal::KILL);
         daemon.finish(LEAVE);
         sysfs::expect_state("disabled", Duration::from_secs(5));
-        sleep(SETTLE);
+        status_says_why("died");
         team.reset();
         sleep(Duration::from_secs(1));
         assert!(team.gauges().iter().all(|gauge| gauge.looks() > 10));
@@ -55,6 +63,9 @@ fn a_daemon_stopped_for_a_minute_goes_on_scheduling() {
         let burst = BurstLaw::Constant(Duration::from_millis(1));
         let sleeper = periodic("sleeper", burst, Duration::from_millis(20));
         let member = team.sleeper(&Place::default(), sleeper);
+        let status = command::run(&["status", "--json"]);
+        assert_eq!(status.code, Some(0), "{status:?}");
+        assert_eq!(status.json()["state"], "enabled", "{status:?}");
         for _ in 0..60 {
             sleep(Duration::from_secs(1));
             assert!(sysfs::evenkeel_is_attached());
@@ -89,7 +100,7 @@ fn a_closed_stdout_is_no_crash() {
             let finished = daemon.finish(LEAVE);
             assert_eq!(finished.code, Some(1), "{finished:?}");
             assert_eq!(finished.stderr.lines().count(), 1, "{finished:?}");
-            sysfs::expect_state("disabled", Duration::from_secs(1));
+            status_says_why("stdout-closed");
         }
     });
 }
@@ -104,9 +115,7 @@ fn a_panic_in_the_daemon_is_one_line_and_the_default_scheduler() {
         assert_eq!(finished.code, Some(1), "{finished:?}");
         assert_eq!(finished.stderr.trim().lines().count(), 1, "{finished:?}");
         sysfs::expect_state("disabled", Duration::from_secs(5));
-        let status = command::run(&["status", "--json"]);
-        assert_eq!(status.code, Some(0), "{status:?}");
-        assert_eq!(status.json()["state"], "disabled", "{status:?}");
+        status_says_why("panic");
     });
 }
 
