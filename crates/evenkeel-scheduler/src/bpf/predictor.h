@@ -11,19 +11,33 @@
 #ifndef EK_PREDICTOR_H
 #define EK_PREDICTOR_H
 
+/*
+ * In BPF these are global functions: the verifier walks each once instead of
+ * once for every path that leads to a call.
+ */
+#ifdef __bpf__
+#define EK_SUBPROG __attribute__((noinline))
+#else
+#define EK_SUBPROG static inline
+#endif
+
+/* One copy for all callers: these are called from many places, and in BPF a call costs little. */
+#define EK_SHARED static __attribute__((noinline, unused))
+
 #define EK_LOG_SHIFT 10
 #define EK_LOG_ONE (1 << EK_LOG_SHIFT)
 #define EK_LOG_MAX (64 * EK_LOG_ONE - 1)
 
 /* The bits below a unit that the average keeps (EK_UPDATES_FRACTIONAL). */
 #define EK_EWMA_SHIFT 6
+#define EK_EWMA_MASK ((1U << (16 + EK_EWMA_SHIFT)) - 1)
 
 /* A residual counts as at most two octaves, so that an outlier does not count for more. */
 #define EK_CLIP (2 * EK_LOG_ONE)
 /* A mean miss below half an octave (a factor of 1.41) is confidence. */
 #define EK_CONFIDENT_ERROR (EK_LOG_ONE / 2)
 /* What a model without a score is taken to miss by, and what a fork adds to its parent's score. */
-#define EK_ERROR_START EK_LOG_ONE
+#define EK_ERROR_START (5 * EK_LOG_ONE / 4)
 #define EK_ERROR_INHERITED (EK_LOG_ONE / 4)
 /* Scores follow fast in the first bursts. */
 #define EK_EARLY 8
@@ -82,7 +96,7 @@ enum ek_expert {
 
 /* What is known of a task. Memory of zeroes is a valid, empty model. */
 struct ek_model {
-	u32 ewma;			/* Q16 */
+	u32 ewma;			/* Q16, 22 bits */
 	u16 last;
 	u16 floor;			/* what the burst under way has outrun, 0: nothing */
 	u16 table[EK_HISTORY_SIZE];	/* next burst by history, 0: not seen yet */
@@ -147,7 +161,7 @@ static __always_inline u32 ek_log_clamp(s32 log)
  * log2(@ns) in Q10, 0 for 0. The mantissa x is corrected by x(1-x)(a-bx), at
  * most 0.0014 off the true logarithm; one rounding at the end keeps it monotone.
  */
-static inline u32 ek_log2(u64 ns)
+EK_SUBPROG u32 ek_log2(u64 ns)
 {
 	u32 exponent = 0;
 	u64 x = ns, f;
@@ -184,7 +198,7 @@ static inline u32 ek_log2(u64 ns)
 }
 
 /* 2^@log for a Q10 logarithm, saturating: the inverse of ek_log2(). */
-static inline u64 ek_exp2(u32 log)
+EK_SUBPROG u64 ek_exp2(u32 log)
 {
 	u64 f = log & (EK_LOG_ONE - 1);
 	u32 exponent = log >> EK_LOG_SHIFT;
@@ -227,7 +241,7 @@ static __always_inline void ek_opinions(const struct ek_model *m, struct ek_opin
 	u32 known = m->table[m->history & (EK_HISTORY_SIZE - 1)];
 	u32 bias = m->bias[m->waker & (EK_WAKER_SIZE - 1)];
 
-	o->ewma = ek_log_clamp(m->ewma >> EK_EWMA_SHIFT);
+	o->ewma = (m->ewma & EK_EWMA_MASK) >> EK_EWMA_SHIFT;
 	o->last = m->last;
 	o->history = known ? known : o->ewma;
 	o->sleep = 0;
@@ -316,46 +330,37 @@ static __always_inline void ek_model_overrun(struct ek_model *m,
 		m->floor = log;
 }
 
-/* Score: follows a worse error by a quarter and a better one by an eighth. */
-static __always_inline u32 ek_score(u32 score, u32 miss, bool early)
-{
-	if (miss > EK_CLIP)
-		miss = EK_CLIP;
-	if (miss >= score)
-		return score + ((miss - score) >> 2);
-	return score - (early ? (score - miss + 3) >> 2 : (score - miss + 7) >> 3);
-}
-
 static __always_inline u32 ek_miss(u32 burst, u32 opinion)
 {
 	return burst > opinion ? burst - opinion : opinion - burst;
 }
 
-/* A step of 1 / 2^@shift towards @to, clipped, rounded towards zero. */
-static __always_inline u32 ek_towards(u32 from, u32 to, u32 shift)
+/* A score follows a worse error by a quarter; a better one by an eighth, or early a quarter. */
+static __always_inline u32 ek_score(u32 score, u32 burst, u32 opinion, u32 count)
 {
-	s32 step = ek_clip((s32)to - (s32)from, EK_CLIP);
+	s32 miss = ek_miss(burst, opinion);
+	s32 change = (miss > EK_CLIP ? EK_CLIP : miss) - (s32)score;
 
-	return ek_log_clamp(step < 0 ? (s32)from - (s32)((u32)-step >> shift) :
-				       (s32)from + (s32)((u32)step >> shift));
+	return (s32)score + (change >> (change < 0 && count >= EK_EARLY ? 3 : 2));
+}
+
+/* A clipped step of 1 / 2^@shift of the way. */
+static __always_inline s32 ek_step(u32 from, u32 to, u32 shift)
+{
+	return ek_clip((s32)to - (s32)from, EK_CLIP) >> shift;
 }
 
 /* The average moves by an eighth, in whole units or keeping the bits below. */
 static __always_inline u32 ek_average(u32 ewma, u32 burst, u32 updates)
 {
-	u32 unit = ek_log_clamp(ewma >> EK_EWMA_SHIFT);
-	u32 low, high;
-	s32 step;
+	s32 way, step;
 
+	ewma &= EK_EWMA_MASK;
+	way = (s32)(burst << EK_EWMA_SHIFT) - (s32)ewma;
+	step = ek_clip(way, EK_CLIP << EK_EWMA_SHIFT) >> 3;
 	if (updates == EK_UPDATES_TRUNC)
-		return ek_towards(unit, burst, 3) << EK_EWMA_SHIFT;
-	low = unit > EK_CLIP ? (unit - EK_CLIP) << EK_EWMA_SHIFT : 0;
-	high = (unit + EK_CLIP) << EK_EWMA_SHIFT;
-	burst <<= EK_EWMA_SHIFT;
-	burst = burst < low ? low : burst > high ? high : burst;
-	ewma = ek_log_clamp(ewma >> EK_EWMA_SHIFT) << EK_EWMA_SHIFT | (ewma & ((1 << EK_EWMA_SHIFT) - 1));
-	step = (s32)burst - (s32)ewma;
-	return (s32)ewma + (step >> 3);
+		step &= ~((1 << EK_EWMA_SHIFT) - 1);
+	return (s32)ewma + step;
 }
 
 /* Sign-LMS: the slope over sleep length goes a fixed step against the sign of the error. */
@@ -369,20 +374,59 @@ static __always_inline s32 ek_slope(s32 slope, s32 sleep, s32 residual)
 
 /* The first burst: no expert had an opinion yet. */
 static __always_inline void ek_seed(struct ek_model *m, const struct ek_predictor_config *c,
-				    u32 burst)
+				    u32 burst, u32 prior)
 {
-	m->ewma = burst << EK_EWMA_SHIFT;
-	if (c->init == EK_INIT_BIAS)
-		m->ewma = ek_average(ek_log2(c->prior_ns) << EK_EWMA_SHIFT, burst, c->updates);
+	m->ewma = (c->init == EK_INIT_BIAS ? prior : burst) << EK_EWMA_SHIFT;
 	m->last = burst;
-	m->bias[m->waker & (EK_WAKER_SIZE - 1)] = burst;
-	m->sleep_mean = m->sleep;
 	m->error[EK_EXPERT_EWMA] = EK_ERROR_START;
 	m->error[EK_EXPERT_LAST] = EK_ERROR_START;
 	m->error[EK_EXPERT_HISTORY] = EK_ERROR_START;
 	m->error[EK_EXPERT_LMS] = EK_ERROR_START;
 	m->margin = EK_MARGIN_START;
-	m->count = 1;
+}
+
+/*
+ * The margin follows the residuals of whoever is believed. While that expert
+ * is wild they say nothing about the margin of a good one.
+ */
+static __always_inline void ek_learn_margin(struct ek_model *m, u32 expert, u32 burst, u32 said)
+{
+	u32 margin = m->margin;
+
+	if (m->error[expert & (EK_EXPERTS - 1)] >= EK_LOG_ONE)
+		return;
+	if (burst > said + margin)
+		margin = margin + EK_MARGIN_UP > EK_MARGIN_MAX ? EK_MARGIN_MAX :
+								 margin + EK_MARGIN_UP;
+	else
+		margin = margin > EK_MARGIN_DOWN ? margin - EK_MARGIN_DOWN : 0;
+	m->margin = margin;
+}
+
+static __always_inline void ek_learn_history(struct ek_model *m, u32 burst, u32 ewma)
+{
+	u32 slot = m->history & (EK_HISTORY_SIZE - 1);
+	u32 known = m->table[slot];
+
+	m->table[slot] = known ? (s32)known + ek_step(known, burst, 1) : (s32)burst;
+	m->history = (slot << 1 | (burst > ewma)) & (EK_HISTORY_SIZE - 1);
+}
+
+static __always_inline void ek_learn_features(struct ek_model *m, u32 burst, s32 sleep, u32 said)
+{
+	u32 slot = m->waker & (EK_WAKER_SIZE - 1);
+	u32 bias = m->bias[slot];
+
+	if (bias) {
+		m->slope = ek_slope(m->slope, sleep, (s32)burst - (s32)said);
+		m->bias[slot] = ek_log_clamp((s32)bias + ek_step(said, burst, 2));
+	} else {
+		m->bias[slot] = burst;
+	}
+	if (m->sleep)
+		m->sleep_mean = m->sleep_mean ?
+					m->sleep_mean + ek_step(m->sleep_mean, m->sleep, 3) :
+					m->sleep;
 }
 
 /* The burst is over: score each expert, then let each learn. */
@@ -390,65 +434,36 @@ static __always_inline void ek_model_train(struct ek_model *m, const struct ek_p
 					   u64 burst_ns, struct ek_training *out)
 {
 	u32 burst = ek_log_clamp(ek_log2(burst_ns));
+	u32 count = m->count;
+	u32 expert, said, prior = 0;
 	struct ek_opinions o;
-	u32 expert, said, slot;
-	bool early;
 
-	m->floor = 0;
-	if (!m->count) {
-		out->predicted_ns = c->prior_ns;
-		out->error_ns = burst_ns > c->prior_ns ? burst_ns - c->prior_ns :
-							 c->prior_ns - burst_ns;
-		out->log_error = ek_miss(burst, ek_log2(c->prior_ns));
-		out->scored = 0;
-		ek_seed(m, c, burst);
-		return;
+	if (!count) {
+		prior = ek_log2(c->prior_ns);
+		ek_seed(m, c, burst, prior);
 	}
 	ek_opinions(m, &o);
 	expert = ek_expert_of(m, c);
-	said = ek_opinion_of(&o, expert);
+	said = count ? ek_opinion_of(&o, expert) : prior;
+
 	out->predicted_ns = ek_exp2(said);
 	out->error_ns = burst_ns > out->predicted_ns ? burst_ns - out->predicted_ns :
 						       out->predicted_ns - burst_ns;
 	out->log_error = ek_miss(burst, said);
-	out->scored = m->count >= c->warmup;
+	out->scored = count && count >= c->warmup;
 
-	/* While the expert is wild its residuals say nothing about the margin of a good one. */
-	if (m->error[expert & (EK_EXPERTS - 1)] < EK_LOG_ONE) {
-		if (burst > said + m->margin)
-			m->margin = m->margin + EK_MARGIN_UP > EK_MARGIN_MAX ? EK_MARGIN_MAX :
-									       m->margin + EK_MARGIN_UP;
-		else
-			m->margin = m->margin > EK_MARGIN_DOWN ? m->margin - EK_MARGIN_DOWN : 0;
-	}
-
-	early = m->count < EK_EARLY;
-	m->error[EK_EXPERT_EWMA] = ek_score(m->error[EK_EXPERT_EWMA], ek_miss(burst, o.ewma), early);
-	m->error[EK_EXPERT_LAST] = ek_score(m->error[EK_EXPERT_LAST], ek_miss(burst, o.last), early);
-	m->error[EK_EXPERT_HISTORY] =
-		ek_score(m->error[EK_EXPERT_HISTORY], ek_miss(burst, o.history), early);
-	m->error[EK_EXPERT_LMS] = ek_score(m->error[EK_EXPERT_LMS], ek_miss(burst, o.lms), early);
-
-	slot = m->history & (EK_HISTORY_SIZE - 1);
-	m->table[slot] = m->table[slot] ? ek_towards(m->table[slot], burst, 1) : burst;
-	m->history = (slot << 1 | (burst > o.ewma)) & (EK_HISTORY_SIZE - 1);
-
-	slot = m->waker & (EK_WAKER_SIZE - 1);
-	if (m->bias[slot]) {
-		m->slope = ek_slope(m->slope, o.sleep, (s32)burst - (s32)o.lms);
-		/* At the sleep of this burst, the bias alone would have said: */
-		m->bias[slot] = ek_log_clamp((s32)m->bias[slot] +
-					     (ek_clip((s32)burst - (s32)o.lms, EK_CLIP) >> 2));
-	} else {
-		m->bias[slot] = burst;
-	}
-	if (m->sleep)
-		m->sleep_mean = m->sleep_mean ? ek_towards(m->sleep_mean, m->sleep, 3) : m->sleep;
-
+	ek_learn_margin(m, expert, burst, said);
+	m->error[EK_EXPERT_EWMA] = ek_score(m->error[EK_EXPERT_EWMA], burst, o.ewma, count);
+	m->error[EK_EXPERT_LAST] = ek_score(m->error[EK_EXPERT_LAST], burst, o.last, count);
+	m->error[EK_EXPERT_HISTORY] = ek_score(m->error[EK_EXPERT_HISTORY], burst, o.history, count);
+	m->error[EK_EXPERT_LMS] = ek_score(m->error[EK_EXPERT_LMS], burst, o.lms, count);
+	ek_learn_history(m, burst, o.ewma);
+	ek_learn_features(m, burst, o.sleep, o.lms);
 	m->ewma = ek_average(m->ewma, burst, c->updates);
 	m->last = burst;
-	if (m->count < 255)
-		m->count++;
+	m->floor = 0;
+	if (count < 255)
+		m->count = count + 1;
 }
 
 #endif /* EK_PREDICTOR_H */
