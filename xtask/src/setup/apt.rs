@@ -18,12 +18,13 @@ const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// Installs packages from the machine's own sources. Its lists are brought up to date only if
 /// they do not lead to the packages.
 pub fn install(packages: &[String]) -> Result<()> {
-    let install = || process::check(root_apt()?.args(INSTALL).args(packages));
+    let install = || process::output(root_apt()?.args(INSTALL).args(packages));
     if install().is_ok() {
         return Ok(());
     }
     update()?;
-    install().with_context(|| format!("apt could not install {}", packages.join(" ")))
+    install().with_context(|| format!("apt could not install {}", packages.join(" ")))?;
+    Ok(())
 }
 
 const INSTALL: [&str; 5] = [
@@ -112,7 +113,7 @@ impl State {
             sources(mirror, suites, Path::new(KEYRING).exists()),
         )?;
         let state = Self { directory };
-        process::check(state.apt_get()?.args(["update", "--quiet=2"]))?;
+        process::output(state.apt_get()?.args(["update", "--quiet=2"]))?;
         Ok(state)
     }
 
@@ -194,7 +195,8 @@ impl State {
             .args(self.options())
             .args(INSTALL)
             .args(["--target-release", suite]);
-        process::check(command.args(packages))
+        process::output(command.args(packages))?;
+        Ok(())
     }
 }
 

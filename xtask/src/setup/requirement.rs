@@ -34,7 +34,7 @@ const fn program(package: &'static str, name: &'static str) -> Requirement {
     }
 }
 
-const REQUIREMENTS: [Requirement; 14] = [
+const REQUIREMENTS: [Requirement; 15] = [
     program("gcc", "cc"),
     program("make", "make"),
     program("pkg-config", "pkg-config"),
@@ -57,6 +57,8 @@ const REQUIREMENTS: [Requirement; 14] = [
         package: "busybox-static",
         probe: Probe::StaticBusybox,
     },
+    // virtme asks it whether that busybox is static.
+    program("file", "file"),
     program("xz-utils", "xz"),
     program("procps", "ps"),
     program("util-linux", "taskset"),
