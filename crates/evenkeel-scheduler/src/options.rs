@@ -174,6 +174,9 @@ pub struct Options {
     pub exit_dump_len: u32,
     /// How much the daemon says about itself; 0 is nothing beyond facts.
     pub verbose: u8,
+    /// Test hook: stream each decision about learned tasks into a ring buffer.
+    #[serde(skip)]
+    pub trace: bool,
     /// Test hook, never set by users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub force_estimate: Option<Forced>,
@@ -195,6 +198,7 @@ impl Default for Options {
             partial: false,
             exit_dump_len: 0,
             verbose: 0,
+            trace: false,
             force_estimate: None,
         }
     }

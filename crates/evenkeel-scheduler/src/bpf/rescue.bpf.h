@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Age rescue: the last line behind the ordering's own bound. A waiter older
+ * than the limit goes next, whatever its key.
+ */
+#ifndef EK_RESCUE_BPF_H
+#define EK_RESCUE_BPF_H
+
+/* How often a node looks, and how many waiters from the end of the queue it looks at. */
+#define EK_RESCUE_EVERY_NS 50000000ULL
+#define EK_RESCUE_SCAN 32
+
+static __always_inline bool rescue_from(u64 dsq, s32 cpu, u64 now)
+{
+	struct task_struct *p;
+	bool moved = false;
+	u32 seen = 0;
+
+	bpf_for_each(scx_dsq, p, dsq, SCX_DSQ_ITER_REV) {
+		struct task_ctx *tctx;
+
+		if (++seen > EK_RESCUE_SCAN)
+			break;
+		tctx = task_of(p);
+		if (!tctx || !tctx->enq_at || now < tctx->enq_at + age_rescue_ns)
+			continue;
+		if (!bpf_cpumask_test_cpu(cpu, p->cpus_ptr))
+			continue;
+		moved = scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0);
+		if (moved)
+			break;
+	}
+	return moved;
+}
+
+/* Whether an aged waiter was put on this CPU. Called from ops.dispatch alone. */
+static __always_inline bool rescue(s32 cpu, struct cpu_ctx *cctx, u32 node)
+{
+	struct node_ctx *nctx = node_at(node);
+	u64 now = scx_bpf_now();
+
+	if (now < READ_ONCE(nctx->last_rescue) + EK_RESCUE_EVERY_NS)
+		return false;
+	WRITE_ONCE(nctx->last_rescue, now);
+	if (rescue_from(node_dsq(node), cpu, now) ||
+	    (cctx->pinned_waiters && rescue_from(cpu_dsq(cpu), cpu, now))) {
+		COUNT(cctx, rescues);
+		return true;
+	}
+	return false;
+}
+
+#endif /* EK_RESCUE_BPF_H */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Charging service and keeping the clock of each queue. Fairness rests on this
+ * file alone: nothing here reads an estimate.
+ */
+#ifndef EK_SERVICE_BPF_H
+#define EK_SERVICE_BPF_H
+
+/*
+ * Move @tctx's account to @node: its lag against the clock goes with it, and
+ * so does its weight if it is runnable.
+ */
+static __always_inline void join_node(struct task_ctx *tctx, u32 node)
+{
+	struct node_ctx *to = node_at(node);
+
+	if (!tctx->started) {
+		tctx->started = 1;
+		tctx->v = to->v;
+		tctx->node = node;
+		return;
+	}
+	if (tctx->node == node)
+		return;
+
+	struct node_ctx *from = node_at(tctx->node);
+
+	tctx->v = ek_rebase(tctx->v, from->v, to->v);
+	if (tctx->weight) {
+		__sync_fetch_and_sub(&from->weight, tctx->weight);
+		__sync_fetch_and_add(&to->weight, tctx->weight);
+	}
+	tctx->node = node;
+}
+
+/*
+ * Charge @p for the service since the last charge and move its queue's clock.
+ * Returns that service. sum_exec_runtime is up to date in ops.dispatch and
+ * ops.stopping: the kernel accounts the current task before it calls them.
+ */
+static __always_inline u64 charge(const struct task_struct *p, struct task_ctx *tctx)
+{
+	struct node_ctx *node = node_at(tctx->node);
+	u64 sum = p->se.sum_exec_runtime;
+	u64 delta = sum > tctx->charged ? sum - tctx->charged : 0;
+	u32 weight = p->scx.weight;
+
+	tctx->charged = sum;
+	if (!delta)
+		return 0;
+	__sync_fetch_and_add(&node->v,
+			     ek_clock_advance(tctx->v, node->v, delta, node->weight));
+	tctx->v += ek_charge(delta, weight);
+	tctx->burst_ns += delta;
+	return delta;
+}
+
+/* @p begins to compete: its weight counts until it sleeps. */
+static __always_inline void count_runnable(const struct task_struct *p, struct task_ctx *tctx)
+{
+	if (tctx->weight)
+		return;
+	tctx->weight = p->scx.weight;
+	__sync_fetch_and_add(&node_at(tctx->node)->weight, tctx->weight);
+}
+
+static __always_inline void count_asleep(struct task_ctx *tctx)
+{
+	if (!tctx->weight)
+		return;
+	__sync_fetch_and_sub(&node_at(tctx->node)->weight, tctx->weight);
+	tctx->weight = 0;
+}
+
+#endif /* EK_SERVICE_BPF_H */

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Slices and their ends. The kernel ends a slice only at a scheduler tick, up
+ * to 4 ms late at HZ=250; in company a timer per CPU ends it on time.
+ */
+#ifndef EK_SLICE_BPF_H
+#define EK_SLICE_BPF_H
+
+#ifndef CLOCK_MONOTONIC
+#define CLOCK_MONOTONIC 1
+#endif
+
+/* A slice that ends this soon is not worth another timer. */
+#define EK_TIMER_SLACK_NS 50000ULL
+
+struct slice_timer {
+	struct bpf_timer timer;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, EK_MAX_CPUS);
+	__type(key, u32);
+	__type(value, struct slice_timer);
+} slice_timers SEC(".maps");
+
+/*
+ * Waiters that @cpu would have to serve: those in its own queue and its share
+ * of the node's, rounded up.
+ */
+static __always_inline u32 waiting_for(s32 cpu, struct cpu_ctx *cctx)
+{
+	u32 node = node_of_cpu(cpu);
+	s32 shared = scx_bpf_dsq_nr_queued(node_dsq(node));
+	u32 share = node_cpus[node & (EK_MAX_NODES - 1)];
+	s32 own = 0;
+
+	if (cctx->pinned_waiters)
+		own = scx_bpf_dsq_nr_queued(cpu_dsq(cpu));
+	if (shared < 0)
+		shared = 0;
+	if (own < 0)
+		own = 0;
+	if (share > 1)
+		shared = ((u32)shared + share - 1) / share;
+	return own + shared;
+}
+
+/*
+ * Make sure that @cpu's timer fires no later than @when. A start from an op is
+ * costly on newer kernels (it is deferred through an allocation and irq_work),
+ * so one is made only when the timer is idle or armed for much later: in
+ * company the timer re-arms itself.
+ */
+static __always_inline void arm_timer(s32 cpu, struct cpu_ctx *cctx, u64 when)
+{
+	struct slice_timer *st;
+	u64 armed = READ_ONCE(cctx->armed_until);
+	u64 now;
+	u32 key = cpu;
+
+	if (armed && armed <= when + EK_TIMER_SLACK_NS)
+		return;
+	st = bpf_map_lookup_elem(&slice_timers, &key);
+	if (!st)
+		return;
+	WRITE_ONCE(cctx->armed_until, when);
+	now = bpf_ktime_get_ns();
+	if (bpf_timer_start(&st->timer, when > now ? when - now : 1, 0)) {
+		WRITE_ONCE(cctx->armed_until, 0);
+		COUNT(this_cpu(), fallbacks);
+	}
+}
+
+/*
+ * End the slice of whatever runs on the timer's CPU if its time is up, and
+ * look again when it will be. After a kick the next slice is not known yet; no
+ * slice is shorter than the minimum, so a look after that is soon enough.
+ */
+static int slice_timer_fired(void *map, u32 *key, struct slice_timer *st)
+{
+	struct cpu_ctx *cctx = cpu_of(*key);
+	u64 now = bpf_ktime_get_ns();
+	u64 end, next;
+
+	if (!cctx)
+		return 0;
+	end = READ_ONCE(cctx->slice_end);
+	if (!end) {
+		WRITE_ONCE(cctx->armed_until, 0);
+		return 0;
+	}
+	if (now + EK_TIMER_SLACK_NS >= end) {
+		scx_bpf_kick_cpu(*key, SCX_KICK_PREEMPT);
+		COUNT(this_cpu(), timer_kicks);
+		next = now + order.slice_min_ns;
+	} else {
+		next = end;
+	}
+	WRITE_ONCE(cctx->armed_until, next);
+	if (bpf_timer_start(&st->timer, next - now, 0)) {
+		WRITE_ONCE(cctx->armed_until, 0);
+		COUNT(this_cpu(), fallbacks);
+	}
+	return 0;
+}
+
+static __always_inline void count_slice(struct cpu_ctx *cctx, u64 slice, bool company)
+{
+	struct ek_counters *c = &cctx->counters;
+
+	if (!company) {
+		c->slices_alone++;
+		if (slice > c->slice_alone_max_ns)
+			c->slice_alone_max_ns = slice;
+		return;
+	}
+	c->slices_company++;
+	if (slice > c->slice_company_max_ns)
+		c->slice_company_max_ns = slice;
+	if (!c->slice_company_min_ns || slice < c->slice_company_min_ns)
+		c->slice_company_min_ns = slice;
+}
+
+/* Give @p a slice on @cpu, by who waits there now. */
+static __always_inline void begin_slice(struct task_struct *p, struct task_ctx *tctx, s32 cpu,
+					struct cpu_ctx *cctx)
+{
+	u32 waiting = waiting_for(cpu, cctx);
+	struct ek_estimate estimate = {};
+	u64 slice, end;
+
+	if (waiting) {
+		need_estimate(tctx);
+		estimate.burst_ns = tctx->estimate_ns;
+		estimate.q90_ns = tctx->q90_ns;
+		estimate.confident = tctx->confident;
+	}
+	slice = ek_slice(order_config(), &estimate, waiting);
+	tctx->slice_ns = slice;
+	scx_bpf_task_set_slice(p, slice);
+	count_slice(cctx, slice, waiting);
+	cctx->company = !!waiting;
+	if (!waiting) {
+		WRITE_ONCE(cctx->slice_end, 0);
+		return;
+	}
+	end = bpf_ktime_get_ns() + slice;
+	WRITE_ONCE(cctx->slice_end, end);
+	arm_timer(cpu, cctx, end);
+}
+
+/*
+ * A waiter came to @cpu: whoever runs there may go on until @end (monotonic
+ * clock) at the latest.
+ */
+static __always_inline void cut_slice(s32 cpu, struct cpu_ctx *cctx, u64 end)
+{
+	u64 now_end = READ_ONCE(cctx->slice_end);
+
+	if (now_end && now_end <= end + EK_TIMER_SLACK_NS)
+		return;
+	WRITE_ONCE(cctx->slice_end, end);
+	cctx->company = 1;
+	COUNT(this_cpu(), slice_shrinks);
+	arm_timer(cpu, cctx, end);
+}
+
+#endif /* EK_SLICE_BPF_H */
