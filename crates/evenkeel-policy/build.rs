@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Newest first. BPF objects need 18 or later; the same compiler serves here.
-const CLANGS: [&str; 6] = ["clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang"];
+const CLANGS: [&str; 6] = [
+    "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang",
+];
 
 const SANITIZERS: &str = "-fsanitize=unsigned-integer-overflow,signed-integer-overflow,shift,\
                           integer-divide-by-zero,bounds";
@@ -25,7 +27,12 @@ fn find_clang() -> Option<String> {
     env::var("BPF_CLANG")
         .ok()
         .filter(|clang| !clang.is_empty())
-        .or_else(|| CLANGS.iter().find(|clang| runs(clang)).map(ToString::to_string))
+        .or_else(|| {
+            CLANGS
+                .iter()
+                .find(|clang| runs(clang))
+                .map(ToString::to_string)
+        })
 }
 
 fn main() {

@@ -14,6 +14,4 @@ mod raw;
 pub mod vectors;
 
 pub use order::{Contender, Mode, OrderConfig};
-pub use predictor::{
-    Estimate, Expert, Init, Model, Predictor, PredictorConfig, Training, Updates,
-};
+pub use predictor::{Estimate, Expert, Init, Model, Predictor, PredictorConfig, Training, Updates};

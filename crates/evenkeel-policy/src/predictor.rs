@@ -38,7 +38,13 @@ pub enum Predictor {
 
 impl Predictor {
     /// All of them, the tournament first.
-    pub const ALL: [Self; 5] = [Self::Tournament, Self::Ewma, Self::Last, Self::History, Self::Lms];
+    pub const ALL: [Self; 5] = [
+        Self::Tournament,
+        Self::Ewma,
+        Self::Last,
+        Self::History,
+        Self::Lms,
+    ];
 }
 
 /// Where the average starts.
@@ -135,7 +141,12 @@ pub struct Estimate {
 impl Estimate {
     /// An estimate of a test or a simulation.
     pub fn new(burst_ns: u64, q90_ns: u64, confident: bool) -> Self {
-        Self { burst_ns, q90_ns, confident, expert: Expert::Ewma }
+        Self {
+            burst_ns,
+            q90_ns,
+            confident,
+            expert: Expert::Ewma,
+        }
     }
 }
 

@@ -140,7 +140,11 @@ impl List {
     fn push(&mut self, op: Op, input: raw::Vector) -> raw::Vector {
         let input = Vector(input);
         let expected = input.run();
-        self.0.push(Case { op, input, expected });
+        self.0.push(Case {
+            op,
+            input,
+            expected,
+        });
         expected.0
     }
 
@@ -160,7 +164,17 @@ impl List {
         for ns in EDGES {
             self.scalars(Op::Log2, [ns, 0, 0, 0]);
         }
-        for log in [0, 1, 1023, 1024, 10_241, 23_456, 65_535, 65_536, u64::from(u32::MAX)] {
+        for log in [
+            0,
+            1,
+            1023,
+            1024,
+            10_241,
+            23_456,
+            65_535,
+            65_536,
+            u64::from(u32::MAX),
+        ] {
             self.scalars(Op::Exp2, [log, 0, 0, 0]);
         }
     }
@@ -194,8 +208,12 @@ impl List {
                     for waiting in [0, 1, 4, u64::from(u32::MAX)] {
                         let mut vector = defaults(Op::Slice);
                         vector.deadline.mode = mode;
-                        vector.estimate =
-                            raw::Estimate { burst_ns: ns / 2, q90_ns: ns, confident, expert: 0 };
+                        vector.estimate = raw::Estimate {
+                            burst_ns: ns / 2,
+                            q90_ns: ns,
+                            confident,
+                            expert: 0,
+                        };
                         vector.input[0] = waiting;
                         self.push(Op::Slice, vector);
                         vector.op = Op::RankInitial as u32;
@@ -237,7 +255,12 @@ impl List {
                 vector.input = input;
                 list.push(op, vector)
             };
-            let wake = [random.log_uniform(1_000, 1_000_000_000), random.below(4), 0, 0];
+            let wake = [
+                random.log_uniform(1_000, 1_000_000_000),
+                random.below(4),
+                0,
+                0,
+            ];
             state = step(self, state, Op::Wake, wake);
             state = step(self, state, Op::Estimate, [0; 4]);
             if round % 5 == 4 {
@@ -256,7 +279,12 @@ impl List {
         let config = raw::PredictorConfig::from(&crate::PredictorConfig::default());
         for predictor in 0..5 {
             for (init, updates) in [(0, 0), (1, 1)] {
-                let config = raw::PredictorConfig { predictor, init, updates, ..config };
+                let config = raw::PredictorConfig {
+                    predictor,
+                    init,
+                    updates,
+                    ..config
+                };
                 self.life(random, config, [1_000_000, 5_000_000]);
             }
         }

@@ -16,7 +16,10 @@ struct Task {
 
 impl Task {
     fn with(config: PredictorConfig) -> Self {
-        Self { model: Model::default(), config }
+        Self {
+            model: Model::default(),
+            config,
+        }
     }
 
     fn burst(&mut self, burst: u64) -> Estimate {
@@ -32,7 +35,10 @@ impl Task {
     }
 
     fn bursts(&mut self, bursts: impl IntoIterator<Item = u64>) -> Vec<(Estimate, u64)> {
-        bursts.into_iter().map(|burst| (self.burst(burst), burst)).collect()
+        bursts
+            .into_iter()
+            .map(|burst| (self.burst(burst), burst))
+            .collect()
     }
 }
 
@@ -43,7 +49,10 @@ fn within(part: f64, estimate: Estimate, truth: u64) -> bool {
 
 /// The share of outcomes for which `holds`.
 fn share(outcomes: &[(Estimate, u64)], holds: impl Fn(&Estimate, u64) -> bool) -> f64 {
-    let count = outcomes.iter().filter(|(estimate, truth)| holds(estimate, *truth)).count();
+    let count = outcomes
+        .iter()
+        .filter(|(estimate, truth)| holds(estimate, *truth))
+        .count();
     count as f64 / outcomes.len() as f64
 }
 
@@ -53,7 +62,10 @@ fn confidence(outcomes: &[(Estimate, u64)]) -> f64 {
 
 fn assert_learned(outcomes: &[(Estimate, u64)]) {
     for (i, (estimate, truth)) in outcomes.iter().enumerate() {
-        assert!(within(0.2, *estimate, *truth), "burst {i}: {estimate:?} of {truth}");
+        assert!(
+            within(0.2, *estimate, *truth),
+            "burst {i}: {estimate:?} of {truth}"
+        );
         assert!(estimate.confident, "burst {i}: {estimate:?} of {truth}");
     }
 }
@@ -61,12 +73,14 @@ fn assert_learned(outcomes: &[(Estimate, u64)]) {
 fn every_config() -> impl Iterator<Item = PredictorConfig> {
     Predictor::ALL.into_iter().flat_map(|predictor| {
         [Init::Ewma, Init::Bias].into_iter().flat_map(move |init| {
-            [Updates::Fractional, Updates::Trunc].into_iter().map(move |updates| PredictorConfig {
-                predictor,
-                init,
-                updates,
-                ..PredictorConfig::default()
-            })
+            [Updates::Fractional, Updates::Trunc]
+                .into_iter()
+                .map(move |updates| PredictorConfig {
+                    predictor,
+                    init,
+                    updates,
+                    ..PredictorConfig::default()
+                })
         })
     })
 }
@@ -112,8 +126,7 @@ fn alternating_bursts_with_some_noise_are_learned() {
 
 #[test]
 fn a_period_of_three_is_learned() {
-    let outcomes =
-        Task::default().bursts((0..300).map(|i| if i % 3 == 0 { 8 * MS } else { MS }));
+    let outcomes = Task::default().bursts((0..300).map(|i| if i % 3 == 0 { 8 * MS } else { MS }));
     assert_learned(&outcomes[60..]);
 }
 
@@ -123,7 +136,10 @@ fn a_new_phase_is_learned_in_twelve_bursts() {
         let mut task = Task::default();
         task.bursts([before; 100]);
         let outcomes = task.bursts([after; 60]);
-        assert!(!outcomes[1].0.confident, "the miss must cost its confidence");
+        assert!(
+            !outcomes[1].0.confident,
+            "the miss must cost its confidence"
+        );
         assert_learned(&outcomes[12..]);
     }
 }
@@ -131,8 +147,7 @@ fn a_new_phase_is_learned_in_twelve_bursts() {
 #[test]
 fn random_bursts_are_hardly_ever_trusted() {
     let mut random = Random::new(3);
-    let outcomes =
-        Task::default().bursts((0..5000).map(|_| random.log_uniform(MS / 10, 10 * MS)));
+    let outcomes = Task::default().bursts((0..5000).map(|_| random.log_uniform(MS / 10, 10 * MS)));
     let confident = confidence(&outcomes);
     assert!(confident < 0.01, "{confident}");
 }
@@ -192,7 +207,11 @@ fn the_waker_tells_the_length_of_a_burst() {
     let mut task = Task::default();
     let mut outcomes = Vec::new();
     for _ in 0..400 {
-        let (waker, burst) = if random.below(2) == 0 { (1000, MS) } else { (1001, 6 * MS) };
+        let (waker, burst) = if random.below(2) == 0 {
+            (1000, MS)
+        } else {
+            (1001, 6 * MS)
+        };
         outcomes.push((task.woken(MS, waker, burst), burst));
     }
     assert_learned(&outcomes[60..]);
@@ -201,7 +220,10 @@ fn the_waker_tells_the_length_of_a_burst() {
 #[test]
 fn an_empty_model_gives_the_prior_without_confidence() {
     let estimate = Model::default().estimate(&PredictorConfig::default());
-    assert_eq!((estimate.burst_ns, estimate.q90_ns, estimate.confident), (MS, MS, false));
+    assert_eq!(
+        (estimate.burst_ns, estimate.q90_ns, estimate.confident),
+        (MS, MS, false)
+    );
 }
 
 #[test]
@@ -217,7 +239,10 @@ fn a_fork_starts_with_what_its_parent_knows() {
 fn the_first_miss_of_a_fork_costs_its_confidence() {
     let mut parent = Task::default();
     parent.bursts([3 * MS; 50]);
-    let mut child = Task { model: parent.model.fork(), config: parent.config };
+    let mut child = Task {
+        model: parent.model.fork(),
+        config: parent.config,
+    };
     child.burst(12 * MS);
     assert!(!child.burst(12 * MS).confident);
 }
@@ -259,14 +284,20 @@ fn errors_are_reported_in_octaves_and_in_time() {
     let training = task.model.train(&task.config, 4 * MS);
     assert!(training.scored);
     assert!(training.log_error.abs_diff(2 * 1024) < 10, "{training:?}");
-    assert!(training.error_ns.abs_diff(3 * MS) < MS / 100, "{training:?}");
+    assert!(
+        training.error_ns.abs_diff(3 * MS) < MS / 100,
+        "{training:?}"
+    );
 }
 
 #[test]
 fn a_prior_slows_the_average_and_a_first_sample_does_not() {
     let estimate = |init| {
-        let config =
-            PredictorConfig { predictor: Predictor::Ewma, init, ..PredictorConfig::default() };
+        let config = PredictorConfig {
+            predictor: Predictor::Ewma,
+            init,
+            ..PredictorConfig::default()
+        };
         Task::with(config).bursts([100 * MS; 3])[2].0.burst_ns
     };
     assert!(estimate(Init::Bias) < 5 * MS);

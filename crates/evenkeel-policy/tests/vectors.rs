@@ -7,9 +7,16 @@ use evenkeel_policy::vectors::{Op, Vector, vectors};
 fn every_function_has_vectors() {
     let list = vectors();
     for op in Op::ALL {
-        assert!(list.iter().filter(|case| case.op == op).count() >= 6, "{op:?}");
+        assert!(
+            list.iter().filter(|case| case.op == op).count() >= 6,
+            "{op:?}"
+        );
     }
-    assert!(list.len() < 2048, "{} vectors are more than the kernel's map holds", list.len());
+    assert!(
+        list.len() < 2048,
+        "{} vectors are more than the kernel's map holds",
+        list.len()
+    );
 }
 
 #[test]
