@@ -79,7 +79,7 @@ impl From<&types::task_ctx> for TaskModel {
 
 fn find_map() -> Result<Option<MapHandle>, Error> {
     let id = MapInfoIter::default()
-        .filter(|info| info.name.to_str() == Ok(MAP))
+        .filter(|info| info.name.to_str() == Some(MAP))
         .map(|info| info.id)
         .last();
     id.map(MapHandle::from_map_id).transpose().map_err(read_error)
