@@ -33,7 +33,7 @@ pub struct Scheduling {
     updates: Option<Updates>,
 
     /// Bursts on the fixed slice before an estimate counts, 1 to 255 [default: 8]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
     warmup: Option<u32>,
 
     /// Which tasks have a model: all, or prefix:NAME with a name of 1 to 15 bytes [default: all]
@@ -61,7 +61,7 @@ pub struct Scheduling {
     partial: bool,
 
     /// Bytes of the kernel's exit dump, up to 1048576; 0 is the kernel's default
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=1_048_576))]
     exit_dump_len: Option<u32>,
 
     /// Say more; the kernel's exit dump, which names tasks, goes to standard error

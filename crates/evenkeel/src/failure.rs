@@ -72,6 +72,7 @@ impl Failure {
         Self::new(Status::Failure, format!("{what}: {error}"))
     }
 
+    #[cfg(test)]
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -116,7 +116,7 @@ pub fn describe() -> Result<String, Failure> {
 /// # Errors
 /// Status 1 if no daemon answers, or if it stops answering.
 pub fn monitor(machine: &Machine, every: Duration, json: bool) -> Result<Status, Failure> {
-    let silent = |error| Failure::doing("no daemon answers", error);
+    let silent = |error| Failure::doing(format!("no daemon answers at {BASE}/root/stats"), error);
     let signals = signals::watch(machine)?;
     let mut client = Client::connect(machine).map_err(silent)?;
     let mut before = client.ask().map_err(silent)?;

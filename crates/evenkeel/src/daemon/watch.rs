@@ -111,24 +111,34 @@ impl<'a> Watch<'a> {
     ) -> Result<Ending, Failure> {
         let ring = trace.as_ref().map(|_| running.trace()).transpose()?;
         loop {
+            let ending = self.sign_of_an_end(running, voice).or_else(|| {
+                self.tell(running, voice);
+                self.wait(running, links)
+            });
             if let (Some(file), Some(ring)) = (trace.as_mut(), &ring) {
                 file.add(&ring.take(Duration::ZERO)?)?;
+                if ending.is_some() {
+                    file.finish(running.statistics().trace_lost)?;
+                }
             }
-            if let Some(ending) = self.sign_of_an_end(running, voice) {
+            if let Some(ending) = ending {
                 return Ok(ending);
             }
-            self.tell(running, voice);
-            select! {
-                recv(links.signals) -> name => {
-                    return Ok(Ending::Signal(name.unwrap_or("a signal")));
+        }
+    }
+
+    /// Sleeps until something needs doing, answers who asks, and hears signals.
+    fn wait(&self, running: &Running<'_>, links: &Links<'_>) -> Option<Ending> {
+        select! {
+            recv(links.signals) -> name => Some(Ending::Signal(name.unwrap_or("a signal"))),
+            recv(links.requests) -> request => {
+                if request.is_ok() {
+                    // Who no longer waits for the answer does without.
+                    let _ = links.answers.send(running.statistics());
                 }
-                recv(links.requests) -> request => {
-                    if request.is_ok() {
-                        let _ = links.answers.send(running.statistics());
-                    }
-                }
-                default(self.nap()) => {}
+                None
             }
+            default(self.nap()) => None,
         }
     }
 
