@@ -88,6 +88,22 @@ pub enum Verb {
     #[command(after_help = "Example:\n  evenkeel status --json")]
     Status(Format),
 
+    /// Print what the running scheduler has learned of one thread
+    #[command(
+        hide = true,
+        after_help = "Example:\n  sudo evenkeel model 1234 --json"
+    )]
+    Model {
+        /// Number of the thread
+        tid: u32,
+        #[command(flatten)]
+        format: Format,
+    },
+
+    /// Compare the policy's results in the kernel with those on the host; attach nothing
+    #[command(hide = true, after_help = "Example:\n  sudo evenkeel vectors")]
+    Vectors,
+
     /// Print a shell's completions
     #[command(hide = true, after_help = "Example:\n  evenkeel completions bash")]
     Completions {

@@ -158,10 +158,14 @@ fn average(value: Option<f64>, digits: usize) -> impl Display {
 
 /// The compact summary of a period: counts and averages, neither names nor process numbers.
 pub fn summary_line(period: Duration, change: &Statistics) -> String {
+    format!("{:.0}s: {}", period.as_secs_f64(), counts(change))
+}
+
+/// What happened, in a dozen words.
+pub fn counts(change: &Statistics) -> String {
     format!(
-        "{:.0}s: {} runs, {} bursts, {} scored, error {} log2 or {} us, {} slices, \
-         {} preemptions, {} fallbacks",
-        period.as_secs_f64(),
+        "{} runs, {} bursts, {} scored, error {} log2 or {} us, {} slices, {} preemptions, \
+         {} fallbacks",
         change.running,
         change.bursts,
         change.scored,

@@ -4,10 +4,12 @@
 mod check;
 mod completions;
 mod man;
+mod model;
 mod plan;
 mod run;
 mod status;
 mod trial;
+mod vectors;
 mod verify;
 
 use evenkeel_scheduler::probe::{self, Machine, Obstacle, Requirement};
@@ -28,6 +30,8 @@ pub fn dispatch(cli: Option<Cli>) -> Result<Status, Failure> {
         Verb::Run(args) => run::run(&machine, &args),
         Verb::Trial(args) => trial::trial(&machine, &args),
         Verb::Status(args) => status::status(&machine, &args),
+        Verb::Model { tid, format } => model::model(&machine, tid, &format),
+        Verb::Vectors => vectors::vectors(&machine),
         Verb::Completions { shell } => completions::completions(shell),
         Verb::Man { verb } => man::man(verb.as_deref()),
     }

@@ -12,7 +12,7 @@ use crate::cli::Format;
 use crate::failure::{Failure, Status};
 use crate::record::{End, LastRun};
 use crate::report::fact;
-use crate::statistics::Client;
+use crate::statistics::{Client, counts};
 use crate::{output, time};
 
 /// Whose scheduler is active.
@@ -109,11 +109,10 @@ fn show(report: &Report) -> String {
     }
     text.push_str(&daemon(report));
     if let Some(statistics) = &report.statistics {
-        let line = crate::statistics::moved(std::time::Duration::ZERO, statistics, false);
-        text.push_str(&fact("counters", line.trim_start_matches("0.0s: ")));
+        text.push_str(&fact("since attach", counts(statistics)));
     }
     if let Some(silent) = &report.silent {
-        text.push_str(&fact("counters", format!("no answer: {silent}")));
+        text.push_str(&fact("since attach", format!("no answer: {silent}")));
     }
     text.push_str(&last_run(report));
     text

@@ -2,6 +2,7 @@
 //! The built binary, and machines made up for it.
 
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot prepare has failed")]
 
 use std::fs;
 use std::path::Path;
