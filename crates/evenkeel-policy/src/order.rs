@@ -165,7 +165,7 @@ pub fn overtake_limit(config: &OrderConfig, v: u64, rank: u64, weight: u32) -> u
     raw::ek_host_overtake_limit(&config.into(), v, rank, weight)
 }
 
-/// The most service, in nanoseconds, that goes by before that.
+/// The bound on the service, in nanoseconds, that others get while the waiter waits.
 pub fn overtake_service(config: &OrderConfig, key: u64, clock: u64, total_weight: u64) -> u64 {
     raw::ek_host_overtake_service(&config.into(), key, clock, total_weight)
 }

@@ -215,17 +215,19 @@ static __always_inline u64 ek_overtake_limit(const struct ek_deadline_config *c,
 }
 
 /*
- * The most service, in ns, that others get between the moment a waiter with
- * @key was queued at @clock and the moment nobody can overtake it any more,
- * while the runnable tasks weigh at most @total_weight. Each CPU that serves
- * the queue gives its part of it; the slices under way come on top.
+ * The most service, in ns, that others get while a waiter with @key waits that
+ * was queued at @clock, while the runnable tasks weigh at most @total_weight:
+ * three times (K + L - V) W. Those who come get two of it until the clock has
+ * passed the limit above, as it moves at half the share at least; those who
+ * waited before get one, which is all that lies between their accounts and the
+ * key. What lies further back than V - L and the slice under way come on top.
  */
 static __always_inline u64 ek_overtake_service(const struct ek_deadline_config *c, u64 key,
 					       u64 clock, u64 total_weight)
 {
 	u64 way = ek_min(ek_sub(ek_add(key, c->lag_ns), clock), EK_DRAW_LAG_MAX);
 
-	return way * ek_min(total_weight, EK_TOTAL_WEIGHT_MAX) / (EK_WEIGHT_NORMAL / 2);
+	return way * ek_min(total_weight, EK_TOTAL_WEIGHT_MAX) / EK_WEIGHT_NORMAL * 3;
 }
 
 /*
