@@ -3,6 +3,7 @@
 
 use std::env;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -71,13 +72,25 @@ fn a_second_evenkeel_is_refused_and_the_first_survives() {
     });
 }
 
+/// A scheduler of another kind: `$EVENKEEL_PEER`, or scx_bpfland if it is on the `PATH`.
+fn peer() -> Option<PathBuf> {
+    let on_path = || {
+        let path = env::var_os("PATH")?;
+        env::split_paths(&path)
+            .map(|dir| dir.join("scx_bpfland"))
+            .find(|file| file.is_file())
+    };
+    env::var_os("EVENKEEL_PEER")
+        .map(PathBuf::from)
+        .or_else(on_path)
+}
+
 #[test]
 #[ignore = "needs a guest"]
 fn another_scheduler_is_named_and_survives() {
-    // The suite's caller says where a scheduler of another kind is; without one the test above
-    // still covers the refusal.
-    let Some(peer) = env::var_os("EVENKEEL_PEER") else {
-        eprintln!("EVENKEEL_PEER names no other scheduler: not tested");
+    // Without one the test above still covers the refusal.
+    let Some(peer) = peer() else {
+        eprintln!("no other scheduler is at hand: not tested");
         return;
     };
     within(60, || {
