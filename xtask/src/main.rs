@@ -5,6 +5,7 @@
 //! Each command has its own file or directory; this one only names them.
 
 mod arm;
+mod bench;
 mod cargo;
 mod demo;
 mod lab;
@@ -37,9 +38,14 @@ enum Command {
     Demo(demo::Arguments),
     /// Run all tests, on this machine and on a sched_ext kernel.
     Test(test::Arguments),
+    /// Measure in the lab, against other schedulers.
+    Bench(bench::Arguments),
     /// What `demo` runs in the guest.
     #[command(hide = true)]
     DemoInGuest(demo::Size),
+    /// What `bench` runs in the guest.
+    #[command(hide = true)]
+    BenchInGuest(bench::InGuest),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +54,8 @@ fn main() -> ExitCode {
         Command::Lab(arguments) => lab::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::BenchInGuest(arguments) => bench::run_in_guest(&arguments),
         Command::DemoInGuest(size) => demo::run_in_guest(size),
     };
     match result {

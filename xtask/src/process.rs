@@ -30,7 +30,7 @@ pub struct Failure {
 
 impl Failure {
     /// An error that ends the command with `status`.
-    pub fn new(status: u8, message: impl Into<String>) -> anyhow::Error {
+    pub fn error(status: u8, message: impl Into<String>) -> anyhow::Error {
         anyhow::Error::new(Self {
             status,
             message: message.into(),

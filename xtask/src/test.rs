@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn an_interruption_ends_the_run() {
         let mut stages = Stages::default();
-        let result = stages.run("first", || Err(Failure::new(INTERRUPTED, "interrupted")));
+        let result = stages.run("first", || Err(Failure::error(INTERRUPTED, "interrupted")));
         assert!(result.is_err());
     }
 }

@@ -88,7 +88,7 @@ fn in_guest(size: Size) -> Result<Vec<blocks::Block>> {
     };
     let finished = boot.run()?;
     if finished.status != 0 {
-        return Err(Failure::new(
+        return Err(Failure::error(
             finished.status,
             "the demo failed in the guest",
         ));
@@ -105,20 +105,20 @@ fn natively(size: Size) -> Result<Vec<blocks::Block>> {
 
 fn refuse_unfit_machine() -> Result<()> {
     if arm::state().is_none() {
-        return Err(Failure::new(
+        return Err(Failure::error(
             UNSUPPORTED,
             "this kernel has no sched_ext: leave out --native",
         ));
     }
     if !rustix::process::geteuid().is_root() {
-        return Err(Failure::new(
+        return Err(Failure::error(
             NOT_PERMITTED,
             "--native needs root, to attach a scheduler",
         ));
     }
     if let Some(name) = arm::active() {
         let message = format!("another scheduler is active: {name}");
-        return Err(Failure::new(ANOTHER_SCHEDULER, message));
+        return Err(Failure::error(ANOTHER_SCHEDULER, message));
     }
     Ok(())
 }

@@ -247,7 +247,7 @@ impl Running {
             }
             if self.interrupted.load(Ordering::Relaxed) {
                 self.kill();
-                return Err(Failure::new(
+                return Err(Failure::error(
                     INTERRUPTED,
                     "interrupted; the guest was ended",
                 ));
@@ -335,5 +335,5 @@ fn failure(status: u8, message: &str, job: &Job) -> anyhow::Error {
     if find("qemu-system-x86_64").is_none() {
         eprintln!("lab: there is no qemu-system-x86_64 on this machine");
     }
-    Failure::new(status, format!("lab: {message}"))
+    Failure::error(status, format!("lab: {message}"))
 }

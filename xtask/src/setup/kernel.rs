@@ -74,7 +74,7 @@ pub fn ensure(steps: &Steps, refresh: bool) -> Result<()> {
     let Some(codename) = system::debian_codename() else {
         let message = "the lab's kernel comes from Debian's mirrors: on this machine, give \
                        `cargo xtask lab --kernel PATH` a kernel with sched_ext";
-        return Err(Failure::new(UNSUPPORTED, message));
+        return Err(Failure::error(UNSUPPORTED, message));
     };
     let mirror = apt::mirror(&codename)?;
     let mut problems = Vec::new();

@@ -74,7 +74,7 @@ fn build_needs(steps: &Steps) -> Result<()> {
 fn lab_needs(steps: &Steps, refresh: bool) -> Result<()> {
     if std::env::consts::ARCH != "x86_64" {
         let message = "the lab needs an x86-64 machine; everything else builds here";
-        return Err(Failure::new(UNSUPPORTED, message));
+        return Err(Failure::error(UNSUPPORTED, message));
     }
     qemu::ensure(steps)?;
     virtme::ensure(steps)?;

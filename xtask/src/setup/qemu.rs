@@ -31,7 +31,7 @@ pub fn ensure(steps: &Steps) -> Result<()> {
         let message = format!(
             "the lab needs QEMU {OLDEST} or later ({PROGRAM}; found: {found}): install it by hand"
         );
-        return Err(Failure::new(UNSUPPORTED, message));
+        return Err(Failure::error(UNSUPPORTED, message));
     };
     if apt::candidate(PACKAGE)
         .as_deref()

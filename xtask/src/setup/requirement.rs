@@ -113,7 +113,7 @@ pub fn ensure(steps: &Steps) -> Result<()> {
              run this again: {} (clang of version 18 or later)",
             names.join(" ")
         );
-        return Err(Failure::new(UNSUPPORTED, message));
+        return Err(Failure::error(UNSUPPORTED, message));
     }
     steps.doing("packages", &format!("installing {}", names.join(" ")));
     if missing

@@ -10,9 +10,7 @@ use crate::process::{self, Failure, NOT_PERMITTED};
 
 /// The Debian release's code name ("bookworm"), or nothing on another distribution.
 pub fn debian_codename() -> Option<String> {
-    if process::find("apt-get").is_none() {
-        return None;
-    }
+    process::find("apt-get")?;
     codename(&std::fs::read_to_string("/etc/os-release").ok()?)
 }
 
@@ -33,7 +31,7 @@ pub fn as_root(program: &str) -> Result<Command> {
     }
     if process::find("sudo").is_none() {
         let message = format!("`{program}` needs root and there is no sudo: run this as root once");
-        return Err(Failure::new(NOT_PERMITTED, message));
+        return Err(Failure::error(NOT_PERMITTED, message));
     }
     let mut command = Command::new("sudo");
     command.args(["--", program]);

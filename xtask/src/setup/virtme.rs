@@ -80,7 +80,7 @@ fn python() -> Result<PathBuf> {
     }
     if system::debian_codename().is_none() {
         let message = "no python3 with the modules venv and ensurepip: install it by hand";
-        return Err(Failure::new(UNSUPPORTED, message));
+        return Err(Failure::error(UNSUPPORTED, message));
     }
     apt::install(&["python3-venv".to_owned()])?;
     usable().context("python3-venv is installed, but python3 cannot create environments")
