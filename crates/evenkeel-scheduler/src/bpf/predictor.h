@@ -21,9 +21,6 @@
 #define EK_SUBPROG static inline
 #endif
 
-/* One copy for all callers: these are called from many places, and in BPF a call costs little. */
-#define EK_SHARED static __attribute__((noinline, unused))
-
 #define EK_LOG_SHIFT 10
 #define EK_LOG_ONE (1 << EK_LOG_SHIFT)
 #define EK_LOG_MAX (64 * EK_LOG_ONE - 1)
@@ -137,24 +134,70 @@ struct ek_opinions {
 	s32 sleep;	/* octaves above the mean sleep, Q10, clipped */
 };
 
-static __always_inline s32 ek_clip(s32 x, s32 limit)
+/* Whose opinion counts, and how far it has been off of late. */
+struct ek_choice {
+	u32 expert;
+	u32 said;
+	s64 error;
+};
+
+/*
+ * The verifier walks every combination of branches whose outcome it cares
+ * about, and training has dozens: written with "if", it walked 130,000
+ * instructions. So all choices below are made with masks. The empty assembly
+ * keeps the compiler from seeing through one and putting the branch back.
+ */
+static __always_inline s64 ek_negative(s64 x)
 {
-	if (x > limit)
-		return limit;
-	return x < -limit ? -limit : x;
+	s64 mask = x >> 63;
+
+	asm volatile("" : "+r"(mask));
+	return mask;
 }
 
-static __always_inline u32 ek_abs(s32 x)
+/* All bits set if @x is not 0; @x is below 2^63. */
+static __always_inline s64 ek_some(s64 x)
 {
-	return x < 0 ? -x : x;
+	return ek_negative(-x);
+}
+
+static __always_inline s64 ek_if(s64 mask, s64 yes, s64 no)
+{
+	return no ^ ((yes ^ no) & mask);
+}
+
+static __always_inline s64 ek_least(s64 a, s64 b)
+{
+	return ek_if(ek_negative(a - b), a, b);
+}
+
+static __always_inline s64 ek_most(s64 a, s64 b)
+{
+	return ek_if(ek_negative(a - b), b, a);
+}
+
+static __always_inline s64 ek_clip(s64 x, s64 limit)
+{
+	return ek_most(ek_least(x, limit), -limit);
+}
+
+static __always_inline s64 ek_abs(s64 x)
+{
+	s64 mask = ek_negative(x);
+
+	return (x ^ mask) - mask;
 }
 
 /* A log within the 16 bits it is stored in; 0 is kept for "not seen". */
-static __always_inline u32 ek_log_clamp(s32 log)
+static __always_inline s64 ek_log_clamp(s64 log)
 {
-	if (log < 1)
-		return 1;
-	return log > EK_LOG_MAX ? EK_LOG_MAX : log;
+	return ek_least(ek_most(log, 1), EK_LOG_MAX);
+}
+
+/* @bits if the upper bits of @x, from @bits on, are not all 0. */
+static __always_inline u64 ek_upper(u64 x, u64 bits)
+{
+	return ek_some(x >> bits) & bits;
 }
 
 /*
@@ -163,36 +206,28 @@ static __always_inline u32 ek_log_clamp(s32 log)
  */
 EK_SUBPROG u32 ek_log2(u64 ns)
 {
-	u32 exponent = 0;
-	u64 x = ns, f;
+	u64 exponent, step, f;
+	u64 x = ns;
 
 	if (!ns)
 		return 0;
-	if (x >> 32) {
-		exponent += 32;
-		x >>= 32;
-	}
-	if (x >> 16) {
-		exponent += 16;
-		x >>= 16;
-	}
-	if (x >> 8) {
-		exponent += 8;
-		x >>= 8;
-	}
-	if (x >> 4) {
-		exponent += 4;
-		x >>= 4;
-	}
-	if (x >> 2) {
-		exponent += 2;
-		x >>= 2;
-	}
-	if (x >> 1)
-		exponent += 1;
-	f = exponent < EK_LOG_SHIFT ? ns << (EK_LOG_SHIFT - exponent) :
-				      ns >> (exponent - EK_LOG_SHIFT);
-	f &= EK_LOG_ONE - 1;
+	exponent = ek_upper(x, 32);
+	x >>= exponent;
+	step = ek_upper(x, 16);
+	x >>= step;
+	exponent += step;
+	step = ek_upper(x, 8);
+	x >>= step;
+	exponent += step;
+	step = ek_upper(x, 4);
+	x >>= step;
+	exponent += step;
+	step = ek_upper(x, 2);
+	x >>= step;
+	exponent += step + ek_upper(x, 1);
+
+	/* The leading one goes to the top; the ten bits below it are the mantissa. */
+	f = ns << (63 - exponent) >> (63 - EK_LOG_SHIFT) & (EK_LOG_ONE - 1);
 	f += f * (EK_LOG_ONE - f) * (436 * EK_LOG_ONE - 162 * f) >> 30;
 	return (exponent << EK_LOG_SHIFT) + f;
 }
@@ -238,47 +273,51 @@ static __always_inline void ek_model_wake(struct ek_model *m, u64 sleep_ns, u32 
 
 static __always_inline void ek_opinions(const struct ek_model *m, struct ek_opinions *o)
 {
-	u32 known = m->table[m->history & (EK_HISTORY_SIZE - 1)];
-	u32 bias = m->bias[m->waker & (EK_WAKER_SIZE - 1)];
+	s64 known = m->table[m->history & (EK_HISTORY_SIZE - 1)];
+	s64 bias = m->bias[m->waker & (EK_WAKER_SIZE - 1)];
+	s64 sleep = m->sleep, mean = m->sleep_mean;
 
 	o->ewma = (m->ewma & EK_EWMA_MASK) >> EK_EWMA_SHIFT;
 	o->last = m->last;
-	o->history = known ? known : o->ewma;
-	o->sleep = 0;
-	if (m->sleep && m->sleep_mean)
-		o->sleep = ek_clip((s32)m->sleep - m->sleep_mean, EK_SLEEP_CLIP);
-	o->lms = bias ? ek_log_clamp((s32)bias + (m->slope * o->sleep >> EK_LOG_SHIFT)) : o->ewma;
+	o->history = ek_if(ek_some(known), known, o->ewma);
+	o->sleep = ek_clip(sleep - mean, EK_SLEEP_CLIP) & ek_some(sleep) & ek_some(mean);
+	o->lms = ek_if(ek_some(bias), ek_log_clamp(bias + (m->slope * o->sleep >> EK_LOG_SHIFT)),
+		       o->ewma);
+}
+
+static __always_inline void ek_prefer(struct ek_choice *best, s64 expert, s64 said, s64 error)
+{
+	s64 better = ek_negative(error - best->error);
+
+	best->expert = ek_if(better, expert, best->expert);
+	best->said = ek_if(better, said, best->said);
+	best->error = ek_if(better, error, best->error);
 }
 
 /* The expert that counts: the one asked for, or the one that missed least of late. */
-static __always_inline u32 ek_expert_of(const struct ek_model *m,
-					const struct ek_predictor_config *c)
+static __always_inline void ek_choose(const struct ek_model *m, const struct ek_opinions *o,
+				      u32 predictor, struct ek_choice *best)
 {
-	u32 best = EK_EXPERT_EWMA;
-	u32 error = m->error[EK_EXPERT_EWMA];
-
-	if (c->predictor)
-		return (c->predictor - 1) & (EK_EXPERTS - 1);
-	if (m->error[EK_EXPERT_LAST] < error) {
-		best = EK_EXPERT_LAST;
-		error = m->error[EK_EXPERT_LAST];
+	best->expert = EK_EXPERT_EWMA;
+	best->said = o->ewma;
+	best->error = m->error[EK_EXPERT_EWMA];
+	if (predictor == EK_PREDICTOR_TOURNAMENT) {
+		ek_prefer(best, EK_EXPERT_LAST, o->last, m->error[EK_EXPERT_LAST]);
+		ek_prefer(best, EK_EXPERT_HISTORY, o->history, m->error[EK_EXPERT_HISTORY]);
+		ek_prefer(best, EK_EXPERT_LMS, o->lms, m->error[EK_EXPERT_LMS]);
+	} else if (predictor == EK_PREDICTOR_LAST) {
+		best->expert = EK_EXPERT_LAST;
+		best->said = o->last;
+		best->error = m->error[EK_EXPERT_LAST];
+	} else if (predictor == EK_PREDICTOR_HISTORY) {
+		best->expert = EK_EXPERT_HISTORY;
+		best->said = o->history;
+		best->error = m->error[EK_EXPERT_HISTORY];
+	} else if (predictor == EK_PREDICTOR_LMS) {
+		best->expert = EK_EXPERT_LMS;
+		best->said = o->lms;
+		best->error = m->error[EK_EXPERT_LMS];
 	}
-	if (m->error[EK_EXPERT_HISTORY] < error) {
-		best = EK_EXPERT_HISTORY;
-		error = m->error[EK_EXPERT_HISTORY];
-	}
-	if (m->error[EK_EXPERT_LMS] < error)
-		best = EK_EXPERT_LMS;
-	return best;
-}
-
-static __always_inline u32 ek_opinion_of(const struct ek_opinions *o, u32 expert)
-{
-	if (expert == EK_EXPERT_EWMA)
-		return o->ewma;
-	if (expert == EK_EXPERT_LAST)
-		return o->last;
-	return expert == EK_EXPERT_HISTORY ? o->history : o->lms;
 }
 
 /*
@@ -290,31 +329,29 @@ static __always_inline void ek_model_estimate(const struct ek_model *m,
 					      const struct ek_predictor_config *c,
 					      struct ek_estimate *out)
 {
+	struct ek_choice best;
 	struct ek_opinions o;
-	u32 expert, burst, q90, error;
+	s64 floor = m->floor;
+	s64 burst, q90;
 
+	out->confident = 0;
 	if (!m->count) {
-		u64 least = m->floor ? ek_exp2(m->floor) : 0;
-
-		out->burst_ns = c->prior_ns > least ? c->prior_ns : least;
+		out->burst_ns = floor ? ek_exp2(floor) : 0;
+		if (out->burst_ns < c->prior_ns)
+			out->burst_ns = c->prior_ns;
 		out->q90_ns = out->burst_ns;
-		out->confident = 0;
 		out->expert = EK_EXPERT_EWMA;
 		return;
 	}
 	ek_opinions(m, &o);
-	expert = ek_expert_of(m, c);
-	burst = ek_opinion_of(&o, expert);
-	q90 = ek_log_clamp(burst + m->margin);
-	error = m->error[expert & (EK_EXPERTS - 1)];
-	out->expert = expert;
-	out->confident = m->count >= c->warmup && error < EK_CONFIDENT_ERROR && m->floor <= q90;
-	if (burst < m->floor)
-		burst = m->floor;
-	if (q90 < burst)
-		q90 = burst;
+	ek_choose(m, &o, c->predictor, &best);
+	q90 = ek_least(best.said + m->margin, EK_LOG_MAX);
+	if (m->count >= c->warmup && best.error < EK_CONFIDENT_ERROR && floor <= q90)
+		out->confident = 1;
+	burst = ek_most(best.said, floor);
+	out->expert = best.expert;
 	out->burst_ns = ek_exp2(burst);
-	out->q90_ns = ek_exp2(q90);
+	out->q90_ns = ek_exp2(ek_most(q90, burst));
 }
 
 /*
@@ -324,52 +361,42 @@ static __always_inline void ek_model_estimate(const struct ek_model *m,
 static __always_inline void ek_model_overrun(struct ek_model *m,
 					     const struct ek_predictor_config *c, u64 attained_ns)
 {
-	u32 log = ek_log2(attained_ns);
-
-	if (log > m->floor)
-		m->floor = log;
-}
-
-static __always_inline u32 ek_miss(u32 burst, u32 opinion)
-{
-	return burst > opinion ? burst - opinion : opinion - burst;
+	m->floor = ek_most(m->floor, ek_log2(attained_ns));
 }
 
 /* A score follows a worse error by a quarter; a better one by an eighth, or early a quarter. */
-static __always_inline u32 ek_score(u32 score, u32 burst, u32 opinion, u32 count)
+static __always_inline u32 ek_score(s64 score, s64 burst, s64 opinion, s64 early)
 {
-	s32 miss = ek_miss(burst, opinion);
-	s32 change = (miss > EK_CLIP ? EK_CLIP : miss) - (s32)score;
+	s64 change = ek_least(ek_abs(burst - opinion), EK_CLIP) - score;
 
-	return (s32)score + (change >> (change < 0 && count >= EK_EARLY ? 3 : 2));
+	return score + (change >> (2 - (ek_negative(change) & ~early)));
 }
 
 /* A clipped step of 1 / 2^@shift of the way. */
-static __always_inline s32 ek_step(u32 from, u32 to, u32 shift)
+static __always_inline s64 ek_step(s64 from, s64 to, u32 shift)
 {
-	return ek_clip((s32)to - (s32)from, EK_CLIP) >> shift;
+	return ek_clip(to - from, EK_CLIP) >> shift;
 }
 
 /* The average moves by an eighth, in whole units or keeping the bits below. */
-static __always_inline u32 ek_average(u32 ewma, u32 burst, u32 updates)
+static __always_inline u32 ek_average(s64 ewma, s64 burst, u32 updates)
 {
-	s32 way, step;
+	s64 way = (burst << EK_EWMA_SHIFT) - ewma;
+	s64 step = ek_clip(way, EK_CLIP << EK_EWMA_SHIFT) >> 3;
 
-	ewma &= EK_EWMA_MASK;
-	way = (s32)(burst << EK_EWMA_SHIFT) - (s32)ewma;
-	step = ek_clip(way, EK_CLIP << EK_EWMA_SHIFT) >> 3;
 	if (updates == EK_UPDATES_TRUNC)
-		step &= ~((1 << EK_EWMA_SHIFT) - 1);
-	return (s32)ewma + step;
+		step &= ~((1LL << EK_EWMA_SHIFT) - 1);
+	return ewma + step;
 }
 
-/* Sign-LMS: the slope over sleep length goes a fixed step against the sign of the error. */
-static __always_inline s32 ek_slope(s32 slope, s32 sleep, s32 residual)
+/* Sign-LMS: the slope over sleep length goes a fixed step, by the signs of both. */
+static __always_inline s64 ek_slope(s64 slope, s64 sleep, s64 residual)
 {
-	if (ek_abs(sleep) < EK_SLEEP_DEAD || ek_abs(residual) < EK_ERROR_DEAD)
-		return slope;
-	slope += (sleep < 0) == (residual < 0) ? EK_SLOPE_STEP : -EK_SLOPE_STEP;
-	return ek_clip(slope, EK_SLOPE_MAX);
+	s64 learn = ek_negative(EK_SLEEP_DEAD - 1 - ek_abs(sleep)) &
+		    ek_negative(EK_ERROR_DEAD - 1 - ek_abs(residual));
+	s64 differ = ek_negative(sleep ^ residual);
+
+	return ek_clip(slope + (ek_if(differ, -EK_SLOPE_STEP, EK_SLOPE_STEP) & learn), EK_SLOPE_MAX);
 }
 
 /* The first burst: no expert had an opinion yet. */
@@ -389,81 +416,70 @@ static __always_inline void ek_seed(struct ek_model *m, const struct ek_predicto
  * The margin follows the residuals of whoever is believed. While that expert
  * is wild they say nothing about the margin of a good one.
  */
-static __always_inline void ek_learn_margin(struct ek_model *m, u32 expert, u32 burst, u32 said)
+static __always_inline void ek_learn_margin(struct ek_model *m, const struct ek_choice *best,
+					    s64 burst)
 {
-	u32 margin = m->margin;
+	s64 margin = m->margin;
+	s64 wild = ek_negative(EK_LOG_ONE - 1 - best->error);
+	s64 above = ek_negative(best->said + margin - burst);
+	s64 next = margin + ek_if(above, EK_MARGIN_UP, -EK_MARGIN_DOWN);
 
-	if (m->error[expert & (EK_EXPERTS - 1)] >= EK_LOG_ONE)
-		return;
-	if (burst > said + margin)
-		margin = margin + EK_MARGIN_UP > EK_MARGIN_MAX ? EK_MARGIN_MAX :
-								 margin + EK_MARGIN_UP;
-	else
-		margin = margin > EK_MARGIN_DOWN ? margin - EK_MARGIN_DOWN : 0;
-	m->margin = margin;
+	m->margin = ek_if(wild, margin, ek_least(ek_most(next, 0), EK_MARGIN_MAX));
 }
 
-static __always_inline void ek_learn_history(struct ek_model *m, u32 burst, u32 ewma)
+static __always_inline void ek_learn_history(struct ek_model *m, s64 burst, s64 ewma)
 {
 	u32 slot = m->history & (EK_HISTORY_SIZE - 1);
-	u32 known = m->table[slot];
+	s64 known = m->table[slot];
 
-	m->table[slot] = known ? (s32)known + ek_step(known, burst, 1) : (s32)burst;
-	m->history = (slot << 1 | (burst > ewma)) & (EK_HISTORY_SIZE - 1);
+	m->table[slot] = ek_if(ek_some(known), known + ek_step(known, burst, 1), burst);
+	m->history = (slot << 1 | (ek_negative(ewma - burst) & 1)) & (EK_HISTORY_SIZE - 1);
 }
 
-static __always_inline void ek_learn_features(struct ek_model *m, u32 burst, s32 sleep, u32 said)
+static __always_inline void ek_learn_features(struct ek_model *m, s64 burst, s64 sleep, s64 said)
 {
 	u32 slot = m->waker & (EK_WAKER_SIZE - 1);
-	u32 bias = m->bias[slot];
+	s64 bias = m->bias[slot], now = m->sleep, mean = m->sleep_mean;
+	s64 known = ek_some(bias);
 
-	if (bias) {
-		m->slope = ek_slope(m->slope, sleep, (s32)burst - (s32)said);
-		m->bias[slot] = ek_log_clamp((s32)bias + ek_step(said, burst, 2));
-	} else {
-		m->bias[slot] = burst;
-	}
-	if (m->sleep)
-		m->sleep_mean = m->sleep_mean ?
-					m->sleep_mean + ek_step(m->sleep_mean, m->sleep, 3) :
-					m->sleep;
+	m->slope = ek_if(known, ek_slope(m->slope, sleep, burst - said), m->slope);
+	m->bias[slot] = ek_if(known, ek_log_clamp(bias + ek_step(said, burst, 2)), burst);
+	now = ek_if(ek_some(now), now, mean);
+	m->sleep_mean = ek_if(ek_some(mean), mean + ek_step(mean, now, 3), now);
 }
 
 /* The burst is over: score each expert, then let each learn. */
 static __always_inline void ek_model_train(struct ek_model *m, const struct ek_predictor_config *c,
 					   u64 burst_ns, struct ek_training *out)
 {
-	u32 burst = ek_log_clamp(ek_log2(burst_ns));
-	u32 count = m->count;
-	u32 expert, said, prior = 0;
+	s64 burst = ek_most(ek_log2(burst_ns), 1);
+	s64 count = m->count;
+	s64 early = ek_negative(count - EK_EARLY);
 	struct ek_opinions o;
+	struct ek_choice best;
 
-	if (!count) {
-		prior = ek_log2(c->prior_ns);
-		ek_seed(m, c, burst, prior);
-	}
+	if (!count)
+		ek_seed(m, c, burst, ek_log2(c->prior_ns));
 	ek_opinions(m, &o);
-	expert = ek_expert_of(m, c);
-	said = count ? ek_opinion_of(&o, expert) : prior;
+	ek_choose(m, &o, c->predictor, &best);
 
-	out->predicted_ns = ek_exp2(said);
+	out->predicted_ns = ek_exp2(best.said);
 	out->error_ns = burst_ns > out->predicted_ns ? burst_ns - out->predicted_ns :
 						       out->predicted_ns - burst_ns;
-	out->log_error = ek_miss(burst, said);
-	out->scored = count && count >= c->warmup;
+	out->log_error = ek_abs(burst - best.said);
+	out->scored = -ek_negative((s64)c->warmup - 1 - count) & -ek_some(count);
 
-	ek_learn_margin(m, expert, burst, said);
-	m->error[EK_EXPERT_EWMA] = ek_score(m->error[EK_EXPERT_EWMA], burst, o.ewma, count);
-	m->error[EK_EXPERT_LAST] = ek_score(m->error[EK_EXPERT_LAST], burst, o.last, count);
-	m->error[EK_EXPERT_HISTORY] = ek_score(m->error[EK_EXPERT_HISTORY], burst, o.history, count);
-	m->error[EK_EXPERT_LMS] = ek_score(m->error[EK_EXPERT_LMS], burst, o.lms, count);
+	ek_learn_margin(m, &best, burst);
+	m->error[EK_EXPERT_EWMA] = ek_score(m->error[EK_EXPERT_EWMA], burst, o.ewma, early);
+	m->error[EK_EXPERT_LAST] = ek_score(m->error[EK_EXPERT_LAST], burst, o.last, early);
+	m->error[EK_EXPERT_HISTORY] = ek_score(m->error[EK_EXPERT_HISTORY], burst, o.history, early);
+	m->error[EK_EXPERT_LMS] = ek_score(m->error[EK_EXPERT_LMS], burst, o.lms, early);
 	ek_learn_history(m, burst, o.ewma);
 	ek_learn_features(m, burst, o.sleep, o.lms);
-	m->ewma = ek_average(m->ewma, burst, c->updates);
+	m->ewma = ek_average(m->ewma & EK_EWMA_MASK, burst, c->updates);
 	m->last = burst;
 	m->floor = 0;
-	if (count < 255)
-		m->count = count + 1;
+	m->count = count - ek_negative(count - 255);
 }
 
 #endif /* EK_PREDICTOR_H */
