@@ -149,10 +149,8 @@ struct ek_choice {
  */
 static __always_inline s64 ek_negative(s64 x)
 {
-	s64 mask = x >> 63;
-
-	asm volatile("" : "+r"(mask));
-	return mask;
+	asm volatile("" : "+r"(x));
+	return x >> 63;
 }
 
 /* All bits set if @x is not 0; @x is below 2^63. */
