@@ -8,6 +8,7 @@ mod arm;
 mod bench;
 mod cargo;
 mod demo;
+mod image;
 mod lab;
 mod paths;
 mod process;
@@ -38,6 +39,8 @@ enum Command {
     Demo(demo::Arguments),
     /// Run all tests, on this machine and on a sched_ext kernel.
     Test(test::Arguments),
+    /// Make a disk image with a whole Debian, for the lab.
+    Image(image::Arguments),
     /// Measure in the lab, against other schedulers.
     Bench(bench::Arguments),
     /// What `demo` runs in the guest.
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Lab(arguments) => lab::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
+        Command::Image(arguments) => image::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::BenchInGuest(arguments) => bench::run_in_guest(&arguments),
         Command::DemoInGuest(size) => demo::run_in_guest(size),

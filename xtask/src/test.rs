@@ -132,6 +132,7 @@ fn suite(executable: &Executable, programs: &[PathBuf], filter: Option<&str>) ->
         cpus,
         clock,
         kernel: None,
+        root_disk: None,
         memory: "2G".to_owned(),
         timeout: BOOT_LIMIT,
         programs: all,

@@ -131,6 +131,7 @@ fn boot(lab: Lab, size: Size, programs: &[PathBuf]) -> Result<Vec<Record>> {
         cpus,
         clock,
         kernel: None,
+        root_disk: None,
         memory: "2G".to_owned(),
         timeout: Duration::from_secs(3600 + 600 * u64::from(size.blocks)),
         programs: programs.to_vec(),

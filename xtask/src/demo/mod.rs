@@ -78,6 +78,7 @@ fn in_guest(size: Size) -> Result<Vec<blocks::Block>> {
         cpus: 2,
         clock: Clock::Parallel,
         kernel: None,
+        root_disk: None,
         memory: "2G".to_owned(),
         timeout: Duration::from_secs(
             300 + u64::from(size.blocks) * u64::from(size.seconds + 30) * 2,

@@ -15,14 +15,34 @@ pub const STATUS_PORT: &str = "evenkeel.status";
 /// command starts. Nothing in it touches the host during a measurement.
 const MEMORY: &str = "/run/lab";
 
+/// How the guest's output and its reports reach the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// virtme carries the output; reports go to the port named [`STATUS_PORT`].
+    Virtme,
+    /// Three ports of one virtio device: output, errors, reports.
+    Ports,
+}
+
+impl Output {
+    fn report_device(self) -> String {
+        match self {
+            Self::Virtme => format!("/dev/virtio-ports/{STATUS_PORT}"),
+            Self::Ports => "/dev/vport0p3".to_owned(),
+        }
+    }
+}
+
 /// What the guest's script is made of.
 pub struct Script<'a> {
+    /// Where output and reports go.
+    pub output: Output,
     /// Programs copied into the guest's memory and put on its PATH.
     pub programs: &'a [PathBuf],
     /// The command and its arguments.
     pub command: &'a [String],
-    /// The checkout, named to the command by `EVENKEEL_CHECKOUT`.
-    pub checkout: &'a Path,
+    /// The checkout, if the guest sees it: named to the command by `EVENKEEL_CHECKOUT`.
+    pub checkout: Option<&'a Path>,
     /// Paths that must stay visible although the guest gets a `/tmp` of its own.
     pub visible: &'a [PathBuf],
 }
@@ -31,12 +51,16 @@ impl Script<'_> {
     /// The script's text.
     pub fn text(&self) -> String {
         let mut text = format!(
-            "report() {{ echo \"$1\" >/dev/virtio-ports/{STATUS_PORT}; }}\n\
+            "report() {{ echo \"$1\" >{}; }}\n\
              report started\n\
              mkdir -p {MEMORY}\n\
              mount -t tmpfs -o mode=755,size=75% evenkeel {MEMORY}\n\
-             mkdir {MEMORY}/bin {MEMORY}/home {MEMORY}/tmp {MEMORY}/work {MEMORY}/keep\n"
+             mkdir {MEMORY}/bin {MEMORY}/home {MEMORY}/tmp {MEMORY}/work {MEMORY}/keep\n",
+            self.output.report_device()
         );
+        if self.output == Output::Ports {
+            text.push_str("exec >/dev/vport0p1 2>/dev/vport0p2\n");
+        }
         text.push_str(&self.temporary_directory());
         text.push_str(&format!(
             "if [ -e {JOB}/config ]; then\n\
@@ -50,12 +74,17 @@ impl Script<'_> {
             text.push_str(&format!("cp {program} {MEMORY}/bin/\n"));
         }
         let command = quote::shell_words(self.command.iter().map(String::as_str));
-        let checkout = quote::shell(&self.checkout.to_string_lossy());
+        let checkout = self.checkout.map_or(String::new(), |path| {
+            format!(
+                " EVENKEEL_CHECKOUT={}",
+                quote::shell(&path.to_string_lossy())
+            )
+        });
         text.push_str(&format!(
             "unset SHLVL nr_open PWD OLDPWD\n\
              export PATH={MEMORY}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n\
              export HOME={MEMORY}/home TMPDIR={MEMORY}/tmp TERM=dumb LANG=C.UTF-8\n\
-             export EVENKEEL_LAB_GUEST=1 EVENKEEL_CHECKOUT={checkout}\n\
+             export EVENKEEL_LAB_GUEST=1{checkout}\n\
              cd {MEMORY}/work\n\
              ( {command}\n)\n\
              status=$?\n\
@@ -148,9 +177,10 @@ mod tests {
     fn the_script_is_valid_shell_whatever_the_arguments() {
         let command = ["it's".to_owned(), "a b".to_owned(), "new\nline".to_owned()];
         let script = Script {
+            output: Output::Ports,
             programs: &[PathBuf::from("/tmp/a b/evenkeel")],
             command: &command,
-            checkout: Path::new("/tmp/a b"),
+            checkout: Some(Path::new("/tmp/a b")),
             visible: &[PathBuf::from("/tmp/a b")],
         };
         let status = std::process::Command::new("sh")

@@ -99,7 +99,7 @@ fn qemu_options(clock: Clock, job: &Path) -> Vec<String> {
 
 impl Clock {
     /// QEMU's options for this clock; `docs/lab.md` says what each is good for.
-    fn qemu_options(self) -> &'static [&'static str] {
+    pub fn qemu_options(self) -> &'static [&'static str] {
         match self {
             Self::Parallel => &["-accel", "tcg,thread=multi"],
             Self::Deterministic => &[

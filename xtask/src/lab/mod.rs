@@ -8,9 +8,12 @@
 
 mod boot;
 mod console;
+mod disk;
 mod guest;
+mod job;
 mod lock;
 mod machine;
+mod running;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -43,6 +46,10 @@ pub struct Arguments {
     /// for beside it.
     #[arg(long, value_name = "PATH")]
     kernel: Option<PathBuf>,
+    /// Boot this disk with a whole system (systemd; raw or qcow2), which stays unchanged, instead
+    /// of the host's file system. `cargo xtask image` makes one.
+    #[arg(long, value_name = "IMAGE")]
+    root_disk: Option<PathBuf>,
     /// The guest's memory, as QEMU writes it.
     #[arg(long, default_value = "2G", value_name = "SIZE")]
     memory: String,
@@ -73,6 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
             Clock::Parallel
         },
         kernel: arguments.kernel.clone(),
+        root_disk: arguments.root_disk.clone(),
         memory: arguments.memory.clone(),
         timeout: Duration::from_secs(arguments.timeout),
         programs,

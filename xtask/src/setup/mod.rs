@@ -67,6 +67,18 @@ pub fn ensure() -> Result<()> {
     lab_needs(&steps, false)
 }
 
+/// Makes sure of the programs that make a disk image.
+pub fn image_tools() -> Result<()> {
+    requirement::ensure_image_tools(&Steps { quiet: true })
+}
+
+/// The machine's Debian mirror, or nothing on another distribution.
+pub fn mirror() -> Result<Option<String>> {
+    system::debian_codename()
+        .map(|codename| apt::mirror(&codename))
+        .transpose()
+}
+
 fn build_needs(steps: &Steps) -> Result<()> {
     requirement::ensure(steps)
 }

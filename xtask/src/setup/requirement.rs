@@ -66,6 +66,12 @@ const REQUIREMENTS: [Requirement; 15] = [
     program("linux-perf", "perf"),
 ];
 
+/// What makes a disk image.
+const IMAGE_TOOLS: [Requirement; 2] = [
+    program("mmdebstrap", "mmdebstrap"),
+    program("e2fsprogs", "mkfs.ext4"),
+];
+
 impl Requirement {
     fn met(&self) -> bool {
         match self.probe {
@@ -95,12 +101,21 @@ fn is_static(program: &[u8]) -> bool {
 
 /// Installs the packages of what is missing, or says what to install by hand.
 pub fn ensure(steps: &Steps) -> Result<()> {
-    let missing: Vec<&Requirement> = REQUIREMENTS
+    ensure_all(steps, &REQUIREMENTS)
+}
+
+/// The same for what makes a disk image.
+pub fn ensure_image_tools(steps: &Steps) -> Result<()> {
+    ensure_all(steps, &IMAGE_TOOLS)
+}
+
+fn ensure_all(steps: &Steps, requirements: &[Requirement]) -> Result<()> {
+    let missing: Vec<&Requirement> = requirements
         .iter()
         .filter(|requirement| !requirement.met())
         .collect();
     if missing.is_empty() {
-        steps.found("packages", &format!("all {} present", REQUIREMENTS.len()));
+        steps.found("packages", &format!("all {} present", requirements.len()));
         return Ok(());
     }
     let names: Vec<&str> = missing
