@@ -93,9 +93,11 @@ impl Client {
     /// # Errors
     /// Why there is no answer that is ours, on one line.
     pub fn ask(&mut self) -> Result<Statistics, String> {
-        self.client
+        let answer: serde_json::Value = self
+            .client
             .request("stats", Vec::new())
-            .map_err(|error| format!("{error:#}"))
+            .map_err(|error| format!("{error:#}"))?;
+        serde_json::from_value(answer).map_err(|_| "another scheduler answers there".to_owned())
     }
 }
 

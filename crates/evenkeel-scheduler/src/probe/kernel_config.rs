@@ -2,7 +2,8 @@
 //! The kernel's build configuration.
 //!
 //! libbpf resolves the kconfig externs of the shared sched_ext headers from it, and without it a load fails with
-//! a bare "invalid argument". libbpf itself looks only at the first two places.
+//! a bare "invalid argument". libbpf looks only at `/proc/config.gz` and `/boot/config-$(uname -r)`; one that lies
+//! elsewhere is found here all the same, so that its mend is a copy.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -30,6 +31,8 @@ const NEEDED: [&str; 5] = [
 pub struct KernelConfig {
     /// Where, as on a real machine.
     pub path: String,
+    /// Whether libbpf looks there.
+    pub in_place: bool,
     /// Lines of `CONFIG_NAME=value` and comments.
     pub text: String,
 }
@@ -49,9 +52,15 @@ impl KernelConfig {
             format!("/lib/modules/{release}/build/.config"),
         ];
         let mut last = io::Error::from(io::ErrorKind::NotFound);
-        for path in places {
+        for (index, path) in places.into_iter().enumerate() {
             match read(machine, &path) {
-                Ok(text) => return Ok(Self { path, text }),
+                Ok(text) => {
+                    return Ok(Self {
+                        path,
+                        in_place: index < 2,
+                        text,
+                    });
+                }
                 Err(error) => last = error,
             }
         }
@@ -101,6 +110,15 @@ pub(super) fn requirement(machine: &Machine) -> Requirement {
             );
         }
     };
+    if !config.in_place {
+        let release = kernel_version::release(machine).unwrap_or_else(|_| "$(uname -r)".into());
+        return Requirement::missing(
+            NAME,
+            format!("only at {}, where libbpf does not look", config.path),
+            format!("cp {} /boot/config-{release}", config.path),
+            Obstacle::Unsupported,
+        );
+    }
     let unset: Vec<_> = NEEDED
         .into_iter()
         .filter(|name| !is_on(&config, name))
@@ -177,6 +195,22 @@ mod tests {
                 .mend
                 .unwrap()
                 .contains("/boot/config-7.3.4+deb13-amd64")
+        );
+    }
+
+    #[test]
+    fn a_configuration_beside_the_modules_needs_a_copy() {
+        let fixture = fixture::capable();
+        fixture.remove("boot/config-7.3.4+deb13-amd64");
+        fixture.write(
+            "usr/lib/modules/7.3.4+deb13-amd64/config",
+            "CONFIG_HZ=250\n",
+        );
+        let requirement = requirement(&fixture.machine());
+        assert_eq!(requirement.obstacle, Some(Obstacle::Unsupported));
+        assert_eq!(
+            requirement.mend.unwrap(),
+            "cp /usr/lib/modules/7.3.4+deb13-amd64/config /boot/config-7.3.4+deb13-amd64"
         );
     }
 

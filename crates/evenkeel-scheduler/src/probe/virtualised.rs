@@ -52,7 +52,7 @@ pub(super) fn requirement(machine: &Machine) -> Requirement {
         None => Requirement::ok(NAME, "no"),
         Some(name) => Requirement::ok(
             NAME,
-            format!("yes, by {name}; bursts on a CPU with steal time are discarded and counted"),
+            format!("yes, by {name}; time that it steals looks like time that tasks used"),
         ),
     }
 }
