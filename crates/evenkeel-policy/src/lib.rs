@@ -7,10 +7,13 @@
 //! shift or division by zero goes unseen. [`vectors`] lets the kernel prove that it computes the
 //! same. What the arithmetic is for is in `docs/predictor.md` and `docs/order.md`.
 
+pub mod generate;
 pub mod order;
 pub mod predictor;
 pub mod random;
 mod raw;
+pub mod replay;
+pub mod trace;
 pub mod vectors;
 
 pub use order::{Contender, Mode, OrderConfig};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A generator whose numbers stay the same for ever: vectors and traces are made from it.
 
+use crate::predictor::{exp2, log2};
+
 /// SplitMix64 (Steele, Lea and Flood, 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
@@ -37,9 +39,10 @@ impl Random {
         (around as f64 * (1.0 + part * (2.0 * self.unit() - 1.0))) as u64
     }
 
-    /// Between two lengths, evenly in the logarithm.
+    /// Between two lengths, evenly in the logarithm; with whole numbers, for the mathematics
+    /// libraries of two machines may differ in a last digit.
     pub fn log_uniform(&mut self, low: u64, high: u64) -> u64 {
-        let (low, high) = ((low as f64).ln(), (high as f64).ln());
-        (low + (high - low) * self.unit()).exp() as u64
+        let (low, high) = (log2(low), log2(high));
+        exp2(low + self.below(u64::from(high.saturating_sub(low))) as u32)
     }
 }

@@ -63,7 +63,7 @@ fn several(count: usize, weight: u32, habit: Habit, belief: Belief) -> Vec<Spec>
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nobody_is_overtaken_late_and_every_wait_ends_within_the_bound(
@@ -87,7 +87,7 @@ proptest! {
         specs.extend(others.iter().map(|(habit, belief)| Spec {
             weight: 100, habit: *habit, belief: *belief,
         }));
-        let outcome = simulate(Mode::Online, 1, &specs, seed, 20);
+        let outcome = simulate(Mode::Online, 1, &specs, seed, 10);
         let shares: Vec<_> = weights
             .iter()
             .zip(&outcome.service)
