@@ -60,14 +60,20 @@ impl Exit {
 
 /// The text in a zero-terminated buffer of the BPF side.
 fn text(buffer: &[c_char]) -> String {
-    let bytes: Vec<u8> =
-        buffer.iter().take_while(|&&c| c != 0).map(|&c| c.cast_unsigned()).collect();
+    let bytes: Vec<u8> = buffer
+        .iter()
+        .take_while(|&&c| c != 0)
+        .map(|&c| c.cast_unsigned())
+        .collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The exit dump, in the buffer that the load set up for it.
 fn dump() -> Option<String> {
-    let pointer = UEI_DUMP_PTR_MUTEX.lock().unwrap_or_else(PoisonError::into_inner).ptr;
+    let pointer = UEI_DUMP_PTR_MUTEX
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .ptr;
     if pointer.is_null() {
         return None;
     }

@@ -5,8 +5,8 @@
 mod error;
 mod exit;
 mod load_log;
-pub mod model;
 pub mod machine;
+pub mod model;
 pub mod options;
 pub mod probe;
 mod scheduler;

@@ -32,7 +32,10 @@ impl LoadLog {
         let before = get_print();
         lines().clear();
         set_print(Some((PrintLevel::Warn, keep)));
-        Self { before, _active: active }
+        Self {
+            before,
+            _active: active,
+        }
     }
 
     /// The rejected program and the verifier's last lines, when that is what happened.
@@ -42,7 +45,11 @@ impl LoadLog {
 
     /// libbpf's last warning, for failures that are no rejection.
     pub(crate) fn last_warning(&self) -> Option<String> {
-        lines().iter().rev().find(|line| !line.trim().is_empty()).cloned()
+        lines()
+            .iter()
+            .rev()
+            .find(|line| !line.trim().is_empty())
+            .cloned()
     }
 }
 
@@ -54,9 +61,13 @@ impl Drop for LoadLog {
 
 /// Finds libbpf's `prog 'NAME': BPF program load failed` and the log that it prints after it.
 fn find_rejection(lines: &[String]) -> Option<(String, Vec<String>)> {
-    let failed = lines.iter().position(|l| l.contains("BPF program load failed"))?;
+    let failed = lines
+        .iter()
+        .position(|l| l.contains("BPF program load failed"))?;
     let program = lines[failed].split('\'').nth(1)?.to_owned();
-    let begin = lines.iter().position(|l| l.contains("-- BEGIN PROG LOAD LOG --"))?;
+    let begin = lines
+        .iter()
+        .position(|l| l.contains("-- BEGIN PROG LOAD LOG --"))?;
     let log: Vec<_> = lines[begin + 1..]
         .iter()
         .take_while(|l| !l.contains("-- END PROG LOAD LOG --"))

@@ -38,16 +38,26 @@ impl Machine {
             .enumerate()
             .flat_map(|(index, node)| node.all_cpus.keys().map(move |&cpu| (cpu, index)))
             .collect::<Vec<_>>();
-        let nodes = cpu_nodes.iter().map(|&(_, node)| node + 1).max().unwrap_or(1);
-        let machine = Self { cpu_ids: *NR_CPU_IDS, cpu_nodes, nodes, smt: topology.smt_enabled };
+        let nodes = cpu_nodes
+            .iter()
+            .map(|&(_, node)| node + 1)
+            .max()
+            .unwrap_or(1);
+        let machine = Self {
+            cpu_ids: *NR_CPU_IDS,
+            cpu_nodes,
+            nodes,
+            smt: topology.smt_enabled,
+        };
         machine.check()?;
         Ok(machine)
     }
 
     fn check(&self) -> Result<(), Error> {
-        for (what, found, most) in
-            [("CPUs", self.cpu_ids, CPUS_MOST), ("NUMA nodes", self.nodes, NODES_MOST)]
-        {
+        for (what, found, most) in [
+            ("CPUs", self.cpu_ids, CPUS_MOST),
+            ("NUMA nodes", self.nodes, NODES_MOST),
+        ] {
             if found > most {
                 return Err(Error::TooLarge { what, found, most });
             }
@@ -71,15 +81,28 @@ mod tests {
 
     #[test]
     fn a_machine_beyond_the_tables_is_refused_by_name() {
-        let machine = Machine { cpu_ids: 2048, cpu_nodes: vec![(0, 0)], nodes: 1, smt: false };
+        let machine = Machine {
+            cpu_ids: 2048,
+            cpu_nodes: vec![(0, 0)],
+            nodes: 1,
+            smt: false,
+        };
         let text = machine.check().unwrap_err().to_string();
-        assert_eq!(text, "this machine has 2048 CPUs, more than the 1024 that are supported");
+        assert_eq!(
+            text,
+            "this machine has 2048 CPUs, more than the 1024 that are supported"
+        );
     }
 
     #[test]
     fn each_queue_counts_its_own_cpus() {
         let cpu_nodes = vec![(0, 0), (1, 0), (2, 1)];
-        let machine = Machine { cpu_ids: 3, cpu_nodes, nodes: 2, smt: false };
+        let machine = Machine {
+            cpu_ids: 3,
+            cpu_nodes,
+            nodes: 2,
+            smt: false,
+        };
         assert_eq!(machine.cpus_per_node(), [2, 1]);
     }
 }

@@ -48,15 +48,22 @@ pub struct TaskModel {
 /// # Errors
 /// [`Error::Read`] if the thread does not exist or the map cannot be read.
 pub fn read(tid: u32) -> Result<Option<TaskModel>, Error> {
-    let Some(map) = find_map()? else { return Ok(None) };
-    let pidfd = open_thread(tid).map_err(|error| Error::Read { what: "the thread", error })?;
+    let Some(map) = find_map()? else {
+        return Ok(None);
+    };
+    let pidfd = open_thread(tid).map_err(|error| Error::Read {
+        what: "the thread",
+        error,
+    })?;
     let key = pidfd.as_raw_fd().to_ne_bytes();
     let value = map.lookup(&key, MapFlags::ANY).map_err(read_error)?;
-    Ok(value.filter(|bytes| bytes.len() >= size_of::<types::task_ctx>()).map(|bytes| {
-        // SAFETY: the bytes are as long as the record, which is plain integers.
-        let record = unsafe { bytes.as_ptr().cast::<types::task_ctx>().read_unaligned() };
-        TaskModel::from(&record)
-    }))
+    Ok(value
+        .filter(|bytes| bytes.len() >= size_of::<types::task_ctx>())
+        .map(|bytes| {
+            // SAFETY: the bytes are as long as the record, which is plain integers.
+            let record = unsafe { bytes.as_ptr().cast::<types::task_ctx>().read_unaligned() };
+            TaskModel::from(&record)
+        }))
 }
 
 impl From<&types::task_ctx> for TaskModel {
@@ -82,11 +89,16 @@ fn find_map() -> Result<Option<MapHandle>, Error> {
         .filter(|info| info.name.to_str() == Some(MAP))
         .map(|info| info.id)
         .last();
-    id.map(MapHandle::from_map_id).transpose().map_err(read_error)
+    id.map(MapHandle::from_map_id)
+        .transpose()
+        .map_err(read_error)
 }
 
 fn read_error(error: libbpf_rs::Error) -> Error {
-    Error::Read { what: "the task's record", error: io::Error::other(one_line(error)) }
+    Error::Read {
+        what: "the task's record",
+        error: io::Error::other(one_line(error)),
+    }
 }
 
 fn open_thread(tid: u32) -> io::Result<OwnedFd> {
@@ -94,6 +106,10 @@ fn open_thread(tid: u32) -> io::Result<OwnedFd> {
     unsafe {
         let fd = libc::syscall(libc::SYS_pidfd_open, tid, PIDFD_THREAD);
         let fd = i32::try_from(fd).map_err(io::Error::other)?;
-        if fd < 0 { Err(io::Error::last_os_error()) } else { Ok(OwnedFd::from_raw_fd(fd)) }
+        if fd < 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(OwnedFd::from_raw_fd(fd))
+        }
     }
 }

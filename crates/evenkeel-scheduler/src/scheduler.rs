@@ -70,10 +70,17 @@ impl<'a> Opened<'a> {
         let machine = Machine::read()?;
         let log = LoadLog::capture();
         let mut skel = open_skeleton(storage).map_err(|e| {
-            Error::Open(log.last_warning().unwrap_or_else(|| one_line(format!("{e:#}"))))
+            Error::Open(
+                log.last_warning()
+                    .unwrap_or_else(|| one_line(format!("{e:#}"))),
+            )
         })?;
         set_options(&mut skel, options, &machine)?;
-        Ok(Self { skel, mode: options.mode, cpu_ids: machine.cpu_ids })
+        Ok(Self {
+            skel,
+            mode: options.mode,
+            cpu_ids: machine.cpu_ids,
+        })
     }
 
     /// Has a deliberately bad program loaded too, so that a rejection can be tested.
@@ -91,9 +98,16 @@ impl<'a> Opened<'a> {
         let log = LoadLog::capture();
         let skel = load_skeleton(self.skel).map_err(|e| match log.rejection() {
             Some((program, log_tail)) => Error::Verifier { program, log_tail },
-            None => Error::Load(log.last_warning().unwrap_or_else(|| one_line(format!("{e:#}")))),
+            None => Error::Load(
+                log.last_warning()
+                    .unwrap_or_else(|| one_line(format!("{e:#}"))),
+            ),
         })?;
-        Ok(Loaded { skel, mode: self.mode, cpu_ids: self.cpu_ids })
+        Ok(Loaded {
+            skel,
+            mode: self.mode,
+            cpu_ids: self.cpu_ids,
+        })
     }
 }
 
@@ -122,9 +136,17 @@ impl<'a> Loaded<'a> {
     /// [`Error::Load`] if the size is not the structure's or the kernel cannot run the program.
     pub fn run_vector(&mut self, vector: &mut [u8]) -> Result<(), Error> {
         let size = size_of::<types::ek_vector>();
-        let bss = self.skel.maps.bss_data.as_deref_mut().filter(|_| vector.len() == size);
+        let bss = self
+            .skel
+            .maps
+            .bss_data
+            .as_deref_mut()
+            .filter(|_| vector.len() == size);
         let Some(bss) = bss else {
-            return Err(Error::Load(format!("a vector has {size} bytes, not {}", vector.len())));
+            return Err(Error::Load(format!(
+                "a vector has {size} bytes, not {}",
+                vector.len()
+            )));
         };
         let shared = (&raw mut bss.vector).cast::<u8>();
         // SAFETY: both are `size` bytes long, any bytes are a valid vector, and the program that
@@ -152,15 +174,22 @@ impl<'a> Loaded<'a> {
             Some(name) => Error::AnotherScheduler(name),
             None => Error::Attach(one_line(format!("{e:#}"))),
         })?;
-        Ok(Running { skel: self.skel, link: Some(link), mode: self.mode, cpu_ids: self.cpu_ids })
+        Ok(Running {
+            skel: self.skel,
+            link: Some(link),
+            mode: self.mode,
+            cpu_ids: self.cpu_ids,
+        })
     }
 }
 
 impl Running<'_> {
     /// The counters since attach.
     pub fn statistics(&self) -> Statistics {
-        let mut statistics =
-            Statistics { mode: self.mode.name().to_owned(), ..Statistics::default() };
+        let mut statistics = Statistics {
+            mode: self.mode.name().to_owned(),
+            ..Statistics::default()
+        };
         if let Some(bss) = &self.skel.maps.bss_data {
             for cpu in bss.cpus.iter().take(self.cpu_ids) {
                 statistics.add_cpu(&cpu.counters);
@@ -191,7 +220,12 @@ impl Running<'_> {
     }
 
     fn read_exit(&self) -> Exit {
-        self.skel.maps.data_data.as_ref().map(|data| Exit::read(&data.uei)).unwrap_or_default()
+        self.skel
+            .maps
+            .data_data
+            .as_ref()
+            .map(|data| Exit::read(&data.uei))
+            .unwrap_or_default()
     }
 }
 

@@ -79,7 +79,9 @@ pub struct Statistics {
     pub cpu_offline: u64,
     #[stat(desc = "Decision trace records lost")]
     pub trace_lost: u64,
-    #[stat(desc = "How late slices ended in company: counts in steps of 50 us, the last one for all later")]
+    #[stat(
+        desc = "How late slices ended in company: counts in steps of 50 us, the last one for all later"
+    )]
     pub slice_late_us: Vec<u64>,
 }
 
@@ -87,11 +89,35 @@ pub struct Statistics {
 macro_rules! for_each_sum {
     ($apply:ident, $a:expr, $b:expr) => {
         $apply!(
-            $a, $b, enqueued, direct_dispatches, sync_dispatches, kthread_dispatches, pinned,
-            running, refills, preemptions, timer_kicks, slice_shrinks, yields, reenqueued, rescues,
-            overruns, fallbacks, label_discarded, bursts, scored, log_error_sum_q10,
-            abs_error_sum_ns, burst_sum_ns, estimate_sum_ns, slices_company, slices_alone,
-            wait_over_bound, cpu_online, cpu_offline
+            $a,
+            $b,
+            enqueued,
+            direct_dispatches,
+            sync_dispatches,
+            kthread_dispatches,
+            pinned,
+            running,
+            refills,
+            preemptions,
+            timer_kicks,
+            slice_shrinks,
+            yields,
+            reenqueued,
+            rescues,
+            overruns,
+            fallbacks,
+            label_discarded,
+            bursts,
+            scored,
+            log_error_sum_q10,
+            abs_error_sum_ns,
+            burst_sum_ns,
+            estimate_sum_ns,
+            slices_company,
+            slices_alone,
+            wait_over_bound,
+            cpu_online,
+            cpu_offline
         )
     };
 }
@@ -173,8 +199,16 @@ mod tests {
 
     #[test]
     fn a_delta_never_goes_below_zero() {
-        let earlier = Statistics { running: 9, slice_late_us: vec![3], ..Default::default() };
-        let now = Statistics { running: 4, slice_late_us: vec![5], ..Default::default() };
+        let earlier = Statistics {
+            running: 9,
+            slice_late_us: vec![3],
+            ..Default::default()
+        };
+        let now = Statistics {
+            running: 4,
+            slice_late_us: vec![5],
+            ..Default::default()
+        };
         let delta = now.since(&earlier);
         assert_eq!((delta.running, delta.slice_late_us[0]), (0, 2));
     }

@@ -78,7 +78,10 @@ impl<'a> Trace<'a> {
                 0
             })
             .map_err(fail)?;
-        Ok(Self { ring: builder.build().map_err(fail)?, records })
+        Ok(Self {
+            ring: builder.build().map_err(fail)?,
+            records,
+        })
     }
 
     /// Takes what has been recorded, waiting up to `wait` for a first record.
@@ -109,7 +112,10 @@ mod tests {
         bytes[48..52].copy_from_slice(b"hog\0");
         let record = TraceRecord::parse(&bytes).unwrap();
         assert_eq!((record.seq, record.tid, record.cpu), (7, 1234, -1));
-        assert_eq!((record.slice_ns, record.company, record.runnable), (2_000_000, true, false));
+        assert_eq!(
+            (record.slice_ns, record.company, record.runnable),
+            (2_000_000, true, false)
+        );
         assert_eq!(record.comm, "hog");
     }
 

@@ -19,45 +19,55 @@ static __always_inline u64 running_key(const struct cpu_ctx *cctx, u64 ran)
 	return ek_key(cctx->v + ek_charge(ran, cctx->weight), rank, cctx->weight);
 }
 
+/*
+ * Whether the task that runs on @cpu is itself the waker: it has work in hand
+ * for the woken task, which gains nothing from stopping it half-way.
+ */
+static __always_inline bool wakes_by_itself(s32 cpu)
+{
+	return (u32)cpu == bpf_get_smp_processor_id() && bpf_in_task();
+}
+
 /* Announce @tctx's task, queued under its key, to @cpu, which runs @cctx's task. */
 static __always_inline void contest(struct task_ctx *tctx, s32 cpu, struct cpu_ctx *cctx)
 {
 	u64 run_start = READ_ONCE(cctx->run_start);
 	u64 now = scx_bpf_now();
 	u64 ran = run_start && now > run_start ? now - run_start : 0;
-	u64 since = now > cctx->last_preempt ? now - cctx->last_preempt : 0;
-	struct ek_contender newcomer = {
-		.key = tctx->key,
-		.estimate_ns = tctx->estimate_ns,
-		.confident = tctx->confident,
-	};
-	struct ek_contender victim = {
-		.key = running_key(cctx, ran),
-		.ran_ns = ran,
-		.attained_ns = cctx->attained + ran,
-		.estimate_ns = cctx->estimate_ns,
-		.confident = cctx->confident,
-	};
-	u64 slice, left;
+	u64 attained = cctx->attained + ran;
+	bool soon = ends_soon(cctx->confident, cctx->q90_ns, attained);
+	u64 slice = order.mode == EK_MODE_ONLINE ? order.slice_max_ns : order.fixed_slice_ns;
+	u64 end = now - ran + slice;
 
-	if (!cctx->kthread &&
-	    ek_should_preempt(order_config(), &newcomer, &victim, since)) {
-		cctx->last_preempt = now;
-		scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
-		COUNT(this_cpu(), preemptions);
-		return;
+	if (!cctx->kthread && ek_trusts(order_config(), tctx->confident) &&
+	    !wakes_by_itself(cpu)) {
+		struct ek_contender newcomer = {
+			.key = tctx->key,
+			.estimate_ns = tctx->estimate_ns,
+			.confident = tctx->confident,
+		};
+		struct ek_contender victim = {
+			.key = running_key(cctx, ran),
+			.ran_ns = ran,
+			.attained_ns = attained,
+			.estimate_ns = cctx->estimate_ns,
+			.confident = cctx->confident,
+		};
+		u64 last = cctx->last_preempt;
+
+		if (ek_should_preempt(order_config(), &newcomer, &victim,
+				      now > last ? now - last : 0)) {
+			cctx->last_preempt = now;
+			scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
+			COUNT(this_cpu(), preemptions);
+			return;
+		}
+		/* It would win but for the moment: it gets the CPU as soon as it may. */
+		if (newcomer.key < victim.key)
+			end = ek_max(now - ran + order.slice_min_ns, last + order.preempt_gap_ns);
 	}
 	/* Someone waits now: a slice meant for a task alone is too long. */
-	if (newcomer.confident && newcomer.key < victim.key)
-		slice = order.slice_min_ns;
-	else if (READ_ONCE(cctx->slice_end))
-		return;
-	else if (order.mode == EK_MODE_ONLINE)
-		slice = order.slice_max_ns;
-	else
-		slice = order.fixed_slice_ns;
-	left = slice > ran ? slice - ran : 0;
-	cut_slice(cpu, cctx, bpf_ktime_get_ns() + left);
+	cut_slice(cpu, cctx, now, end > now ? end : now, soon);
 }
 
 /*

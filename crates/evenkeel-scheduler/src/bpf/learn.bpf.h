@@ -17,17 +17,18 @@ static __always_inline bool training(void)
 /* Whether @p's name has the prefix given with --learn. */
 static __always_inline bool is_learnable(const struct task_struct *p)
 {
+	char comm[EK_COMM_LEN];
+	bool same = true;
 	u32 i;
 
 	if (!learn_prefix_len)
 		return true;
-	bpf_for(i, 0, EK_COMM_LEN - 1) {
-		if (i >= learn_prefix_len)
-			break;
-		if (p->comm[i] != learn_prefix[i])
-			return false;
-	}
-	return true;
+	/* The verifier takes no variable offset into a task. */
+	__builtin_memcpy(comm, p->comm, sizeof(comm));
+#pragma unroll
+	for (i = 0; i < EK_COMM_LEN - 1; i++)
+		same &= i >= learn_prefix_len || comm[i] == learn_prefix[i];
+	return same;
 }
 
 static __always_inline void wake_model(const struct task_struct *p, struct task_ctx *tctx)

@@ -4,6 +4,7 @@
  * them in a task's life: it wakes, waits, is picked, runs, stops, sleeps.
  */
 #include <scx/common.bpf.h>
+#include <bpf_experimental.h>
 #include "intf.h"
 #include "predictor.h"
 #include "deadline.h"
@@ -62,6 +63,7 @@ s32 BPF_STRUCT_OPS(evenkeel_select_cpu, struct task_struct *p, s32 prev_cpu, u64
 {
 	s32 this = bpf_get_smp_processor_id();
 	struct cpu_ctx *cctx = this_cpu();
+	u64 now;
 	s32 cpu;
 
 	if (!bpf_cpumask_test_cpu(prev_cpu, p->cpus_ptr))
@@ -77,7 +79,9 @@ s32 BPF_STRUCT_OPS(evenkeel_select_cpu, struct task_struct *p, s32 prev_cpu, u64
 	}
 	if (may_hand_over(p, this, wake_flags)) {
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, order.slice_alone_ns, 0);
-		cut_slice(this, cctx, bpf_ktime_get_ns() + order.slice_min_ns);
+		now = scx_bpf_now();
+		cut_slice(this, cctx, now, now + order.slice_min_ns,
+			  ends_soon(cctx->confident, cctx->q90_ns, cctx->attained));
 		COUNT(cctx, sync_dispatches);
 		return this;
 	}
@@ -117,7 +121,14 @@ static __always_inline void wait_in_queue(struct task_struct *p, struct task_ctx
 	node = node_at(tctx->node);
 	need_estimate(tctx);
 	note_overrun(tctx, cctx);
+	/*
+	 * What a clock shared by CPUs cannot give every task, because of its
+	 * affinity or a weight beyond a CPU, is neither owed nor held against it
+	 * for ever: in both directions the lag ends at (R + L) of service.
+	 */
 	tctx->v = ek_clamp_debt(order_config(), tctx->v, node->v, weight);
+	tctx->v = ek_max(tctx->v, ek_sub(node->v, ek_charge(order.rank_max_ns + order.lag_ns,
+							    weight)));
 	tctx->key = ek_key(tctx->v, tctx->rank, weight);
 	tctx->enq_at = scx_bpf_now();
 	tctx->enq_v = node->v;
@@ -179,16 +190,17 @@ void BPF_STRUCT_OPS(evenkeel_enqueue, struct task_struct *p, u64 enq_flags)
 
 /* What a waker on another CPU needs to know of the task that runs here. */
 static __always_inline void note_running(const struct task_struct *p, const struct task_ctx *tctx,
-					 struct cpu_ctx *cctx)
+					 struct cpu_ctx *cctx, u64 now)
 {
 	cctx->v = tctx->v;
 	cctx->rank = tctx->rank ? tctx->rank : order.fixed_slice_ns;
 	cctx->attained = tctx->burst_ns;
 	cctx->estimate_ns = tctx->estimate_ns;
+	cctx->q90_ns = tctx->q90_ns;
 	cctx->confident = tctx->confident;
 	cctx->weight = p->scx.weight;
 	cctx->kthread = is_percpu_kthread(p);
-	WRITE_ONCE(cctx->run_start, scx_bpf_now());
+	WRITE_ONCE(cctx->run_start, now);
 }
 
 /* @prev's slice is over and it still wants to run: whether nobody has a better key. */
@@ -203,12 +215,14 @@ static __always_inline bool keeps_cpu(struct task_struct *prev, struct task_ctx 
 static __always_inline void refill(struct task_struct *prev, struct task_ctx *tctx, s32 cpu,
 				   struct cpu_ctx *cctx)
 {
+	u64 now = scx_bpf_now();
+
 	if (!tctx) {
 		scx_bpf_task_set_slice(prev, order.fixed_slice_ns);
 		return;
 	}
-	begin_slice(prev, tctx, cpu, cctx);
-	note_running(prev, tctx, cctx);
+	begin_slice(prev, tctx, cpu, cctx, now);
+	note_running(prev, tctx, cctx, now);
 	COUNT(cctx, refills);
 }
 
@@ -281,6 +295,7 @@ void BPF_STRUCT_OPS(evenkeel_running, struct task_struct *p)
 	struct task_ctx *tctx = task_of(p);
 	s32 cpu = scx_bpf_task_cpu(p);
 	struct cpu_ctx *cctx = cpu_of(cpu);
+	u64 now = scx_bpf_now();
 
 	if (!cctx)
 		return;
@@ -292,16 +307,15 @@ void BPF_STRUCT_OPS(evenkeel_running, struct task_struct *p)
 	}
 	join_node(tctx, node_of_cpu(cpu));
 	if (tctx->enq_at)
-		end_wait(tctx, cctx);
+		end_wait(tctx, cctx, now);
 	tctx->charged = p->se.sum_exec_runtime;
-	begin_slice(p, tctx, cpu, cctx);
-	note_running(p, tctx, cctx);
+	begin_slice(p, tctx, cpu, cctx, now);
+	note_running(p, tctx, cctx, now);
 }
 
 /* Ask for the frequency that the CPU's recent load needs, at most every 10 ms. */
-static __always_inline void hint_frequency(s32 cpu, struct cpu_ctx *cctx)
+static __always_inline void hint_frequency(s32 cpu, struct cpu_ctx *cctx, u64 now)
 {
-	u64 now = scx_bpf_now();
 	u64 span = now - cctx->last_perf;
 	u64 level;
 
@@ -316,11 +330,25 @@ static __always_inline void hint_frequency(s32 cpu, struct cpu_ctx *cctx)
 	cctx->busy_ns = 0;
 }
 
+/*
+ * The scheduler's tick, every 4 ms at HZ=250: the slices that have no timer,
+ * because their task was to sleep soon or because none could be started.
+ */
+void BPF_STRUCT_OPS(evenkeel_tick, struct task_struct *p)
+{
+	struct cpu_ctx *cctx = this_cpu();
+	u64 end = READ_ONCE(cctx->slice_end);
+
+	if (end && scx_bpf_now() >= end)
+		scx_bpf_task_set_slice(p, 0);
+}
+
 void BPF_STRUCT_OPS(evenkeel_stopping, struct task_struct *p, bool runnable)
 {
 	struct task_ctx *tctx = task_of(p);
 	s32 cpu = scx_bpf_task_cpu(p);
 	struct cpu_ctx *cctx = cpu_of(cpu);
+	u64 now = scx_bpf_now();
 
 	if (!cctx)
 		return;
@@ -332,10 +360,10 @@ void BPF_STRUCT_OPS(evenkeel_stopping, struct task_struct *p, bool runnable)
 			trace_stretch(p, tctx, cpu, cctx, tctx->burst_ns - attained, runnable);
 	}
 	if (runnable && cctx->company)
-		note_lateness(cctx);
+		note_lateness(cctx, now);
 	WRITE_ONCE(cctx->run_start, 0);
 	WRITE_ONCE(cctx->slice_end, 0);
-	hint_frequency(cpu, cctx);
+	hint_frequency(cpu, cctx, now);
 }
 
 void BPF_STRUCT_OPS(evenkeel_quiescent, struct task_struct *p, u64 deq_flags)
@@ -533,6 +561,7 @@ SCX_OPS_DEFINE(evenkeel_ops,
 	       .enqueue = (void *)evenkeel_enqueue,
 	       .dispatch = (void *)evenkeel_dispatch,
 	       .running = (void *)evenkeel_running,
+	       .tick = (void *)evenkeel_tick,
 	       .stopping = (void *)evenkeel_stopping,
 	       .quiescent = (void *)evenkeel_quiescent,
 	       .yield = (void *)evenkeel_yield,

@@ -14,24 +14,24 @@ struct {
 u64 trace_lost;
 
 /*
- * The wait of @tctx's task is over. Its bound: nobody overtakes it once the
- * clock passes ek_overtake_limit(), and the clock moves at least half as fast as
- * one CPU's service over the runnable weight; one slice comes on top.
+ * The wait of @tctx's task is over. Nobody overtakes it after the service that
+ * ek_overtake_service() tells; one slice of whoever runs then comes on top.
  */
-static __always_inline void end_wait(struct task_ctx *tctx, struct cpu_ctx *cctx)
+static __always_inline void end_wait(struct task_ctx *tctx, struct cpu_ctx *cctx, u64 now)
 {
 	struct ek_counters *c = &cctx->counters;
-	u64 now = scx_bpf_now();
 	u64 wait = now > tctx->enq_at ? now - tctx->enq_at : 0;
-	u64 limit, weight, bound;
+	u64 weight, bound;
 
 	tctx->enq_at = 0;
-	limit = tctx->key + order.lag_ns;
-	limit = limit > tctx->enq_v ? limit - tctx->enq_v : 0;
+	/* No bound is shorter than that slice. */
+	if (wait <= c->wait_max_ns && wait <= order.slice_alone_ns)
+		return;
 	weight = node_at(tctx->node)->weight;
 	if (weight < tctx->enq_w)
 		weight = tctx->enq_w;
-	bound = 2 * limit * weight / 100 + order.slice_alone_ns;
+	bound = ek_overtake_service(order_config(), tctx->key, tctx->enq_v, weight) +
+		order.slice_alone_ns;
 	if (wait > c->wait_max_ns) {
 		c->wait_max_ns = wait;
 		c->wait_max_bound_ns = bound;
@@ -41,15 +41,12 @@ static __always_inline void end_wait(struct task_ctx *tctx, struct cpu_ctx *cctx
 }
 
 /* A task stopped against its will in company: how far past the slice's end? */
-static __always_inline void note_lateness(struct cpu_ctx *cctx)
+static __always_inline void note_lateness(struct cpu_ctx *cctx, u64 now)
 {
 	u64 end = READ_ONCE(cctx->slice_end);
-	u64 now, bucket;
+	u64 bucket;
 
-	if (!end)
-		return;
-	now = bpf_ktime_get_ns();
-	if (now + EK_TIMER_SLACK_NS < end)
+	if (!end || now + EK_TIMER_SLACK_NS < end)
 		return;
 	bucket = now > end ? (now - end) / EK_LATE_BUCKET_NS : 0;
 	if (bucket >= EK_LATE_BUCKETS)

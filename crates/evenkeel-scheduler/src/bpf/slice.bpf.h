@@ -6,6 +6,7 @@
 #ifndef EK_SLICE_BPF_H
 #define EK_SLICE_BPF_H
 
+/* From <linux/time.h>, which BPF programs cannot include. */
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_MONOTONIC 1
 #endif
@@ -52,11 +53,10 @@ static __always_inline u32 waiting_for(s32 cpu, struct cpu_ctx *cctx)
  * so one is made only when the timer is idle or armed for much later: in
  * company the timer re-arms itself.
  */
-static __always_inline void arm_timer(s32 cpu, struct cpu_ctx *cctx, u64 when)
+static __always_inline void arm_timer(s32 cpu, struct cpu_ctx *cctx, u64 now, u64 when)
 {
 	struct slice_timer *st;
 	u64 armed = READ_ONCE(cctx->armed_until);
-	u64 now;
 	u32 key = cpu;
 
 	if (armed && armed <= when + EK_TIMER_SLACK_NS)
@@ -65,7 +65,6 @@ static __always_inline void arm_timer(s32 cpu, struct cpu_ctx *cctx, u64 when)
 	if (!st)
 		return;
 	WRITE_ONCE(cctx->armed_until, when);
-	now = bpf_ktime_get_ns();
 	if (bpf_timer_start(&st->timer, when > now ? when - now : 1, 0)) {
 		WRITE_ONCE(cctx->armed_until, 0);
 		COUNT(this_cpu(), fallbacks);
@@ -80,7 +79,7 @@ static __always_inline void arm_timer(s32 cpu, struct cpu_ctx *cctx, u64 when)
 static int slice_timer_fired(void *map, u32 *key, struct slice_timer *st)
 {
 	struct cpu_ctx *cctx = cpu_of(*key);
-	u64 now = bpf_ktime_get_ns();
+	u64 now = scx_bpf_now();
 	u64 end, next;
 
 	if (!cctx)
@@ -105,6 +104,12 @@ static int slice_timer_fired(void *map, u32 *key, struct slice_timer *st)
 	return 0;
 }
 
+/* Whether a burst with @attained_ns of service is trusted to end within the least slice. */
+static __always_inline bool ends_soon(bool confident, u64 q90_ns, u64 attained_ns)
+{
+	return confident && attained_ns < q90_ns && q90_ns - attained_ns <= order.slice_min_ns;
+}
+
 static __always_inline void count_slice(struct cpu_ctx *cctx, u64 slice, bool company)
 {
 	struct ek_counters *c = &cctx->counters;
@@ -122,13 +127,17 @@ static __always_inline void count_slice(struct cpu_ctx *cctx, u64 slice, bool co
 		c->slice_company_min_ns = slice;
 }
 
-/* Give @p a slice on @cpu, by who waits there now. */
+/*
+ * Give @p, which starts at @now, a slice on @cpu by who waits there. A task
+ * that is sure to sleep soon needs no timer; the tick is behind it if it does
+ * not.
+ */
 static __always_inline void begin_slice(struct task_struct *p, struct task_ctx *tctx, s32 cpu,
-					struct cpu_ctx *cctx)
+					struct cpu_ctx *cctx, u64 now)
 {
 	u32 waiting = waiting_for(cpu, cctx);
 	struct ek_estimate estimate = {};
-	u64 slice, end;
+	u64 slice;
 
 	if (waiting) {
 		need_estimate(tctx);
@@ -145,16 +154,16 @@ static __always_inline void begin_slice(struct task_struct *p, struct task_ctx *
 		WRITE_ONCE(cctx->slice_end, 0);
 		return;
 	}
-	end = bpf_ktime_get_ns() + slice;
-	WRITE_ONCE(cctx->slice_end, end);
-	arm_timer(cpu, cctx, end);
+	WRITE_ONCE(cctx->slice_end, now + slice);
+	if (!ends_soon(tctx->confident, tctx->q90_ns, tctx->burst_ns))
+		arm_timer(cpu, cctx, now, now + slice);
 }
 
 /*
- * A waiter came to @cpu: whoever runs there may go on until @end (monotonic
- * clock) at the latest.
+ * A waiter came to @cpu: whoever runs there may go on until @end at the
+ * latest. The timer is left alone if that task is about to sleep by itself.
  */
-static __always_inline void cut_slice(s32 cpu, struct cpu_ctx *cctx, u64 end)
+static __always_inline void cut_slice(s32 cpu, struct cpu_ctx *cctx, u64 now, u64 end, bool soon)
 {
 	u64 now_end = READ_ONCE(cctx->slice_end);
 
@@ -163,7 +172,8 @@ static __always_inline void cut_slice(s32 cpu, struct cpu_ctx *cctx, u64 end)
 	WRITE_ONCE(cctx->slice_end, end);
 	cctx->company = 1;
 	COUNT(this_cpu(), slice_shrinks);
-	arm_timer(cpu, cctx, end);
+	if (!soon)
+		arm_timer(cpu, cctx, now, end);
 }
 
 #endif /* EK_SLICE_BPF_H */

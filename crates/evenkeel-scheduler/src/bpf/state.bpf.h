@@ -22,7 +22,7 @@ const volatile struct ek_deadline_config order = {
 	.preempt_margin_ns = 200000,
 	.preempt_min_run_ns = 100000,
 	.preempt_remaining_ns = 100000,
-	.preempt_gap_ns = 250000,
+	.preempt_gap_ns = 1000000,
 };
 const volatile u64 age_rescue_ns = 500000000;
 /* Learn only tasks whose name begins with this; an empty one learns all. */
@@ -69,16 +69,17 @@ struct {
 	__type(value, struct task_ctx);
 } ek_tasks SEC(".maps");
 
-/* What runs on a CPU and until when: read by wakers on other CPUs. */
+/* What runs on a CPU and until when: read by wakers on other CPUs. Times are scx_bpf_now()'s. */
 struct cpu_ctx {
-	u64 run_start;		/* scx clock, 0 while idle */
-	u64 slice_end;		/* monotonic clock; 0: alone, the kernel's tick is good enough */
+	u64 run_start;		/* 0 while nothing of ours runs */
+	u64 slice_end;		/* 0: alone, the kernel's own end of the slice is good enough */
 	u64 armed_until;	/* when the slice timer fires; 0: not armed */
-	u64 last_preempt;	/* scx clock */
+	u64 last_preempt;
 	u64 v;			/* of the running task, when it started */
 	u64 rank;
 	u64 attained;		/* service of its burst when it started */
 	u64 estimate_ns;
+	u64 q90_ns;
 	u64 last_perf;
 	u64 busy_ns;		/* service since last_perf */
 	u32 weight;
@@ -172,7 +173,7 @@ static __always_inline struct task_ctx *task_of(const struct task_struct *p)
 
 static __always_inline bool is_pinned(const struct task_struct *p)
 {
-	return p->nr_cpus_allowed == 1 || is_migration_disabled(p);
+	return nr_cpu_ids > 1 && (p->nr_cpus_allowed == 1 || is_migration_disabled(p));
 }
 
 static __always_inline bool is_percpu_kthread(const struct task_struct *p)

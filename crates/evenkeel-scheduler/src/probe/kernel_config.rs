@@ -153,6 +153,7 @@ mod tests {
         let text = "# CONFIG_X is not set\nCONFIG_HZ_250=y\nCONFIG_HZ=250\nCONFIG_S=\"a b\"\n";
         let config = KernelConfig {
             path: String::new(),
+            in_place: true,
             text: text.to_owned(),
         };
         assert_eq!(config.value("CONFIG_HZ"), Some("250"));
