@@ -36,3 +36,14 @@ pub fn lab_lock() -> PathBuf {
         _ => std::env::temp_dir().join("evenkeel-lab.lock"),
     }
 }
+
+/// This program, and the name under which the guest finds it.
+pub fn own_program() -> Result<(PathBuf, String)> {
+    let path = std::env::current_exe()?;
+    let name = path
+        .file_name()
+        .context("this program has no name")?
+        .to_string_lossy()
+        .into_owned();
+    Ok((path, name))
+}

@@ -19,7 +19,7 @@ use clap::builder::RangedU64ValueParser;
 
 use crate::lab::{Boot, Clock};
 use crate::process::{FAILURE, Failure};
-use crate::{cargo, setup};
+use crate::{cargo, paths, setup};
 use record::{Lab, Record};
 
 /// Measure in the lab.
@@ -84,7 +84,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     setup::ensure()?;
     let mut programs = cargo::release_programs()?;
     programs.extend(setup::peers()?);
-    programs.push(std::env::current_exe()?);
+    programs.push(paths::own_program()?.0);
     fs::create_dir_all(&overhead.out)
         .with_context(|| format!("cannot create {}", overhead.out.display()))?;
     let mut records = Vec::new();
@@ -117,7 +117,7 @@ pub fn run_in_guest(arguments: &InGuest) -> Result<u8> {
 fn boot(lab: Lab, size: Size, programs: &[PathBuf]) -> Result<Vec<Record>> {
     eprintln!("bench: the {} lab, {} blocks", lab.name(), size.blocks);
     let command = [
-        "xtask".to_owned(),
+        paths::own_program()?.1,
         "bench-in-guest".to_owned(),
         format!("--lab={}", lab.name()),
         format!("--blocks={}", size.blocks),

@@ -15,7 +15,7 @@ use clap::builder::RangedU64ValueParser;
 
 use crate::lab::{Boot, Clock};
 use crate::process::{ANOTHER_SCHEDULER, Failure, NOT_PERMITTED, UNSUPPORTED};
-use crate::{arm, cargo, setup};
+use crate::{arm, cargo, paths, setup};
 
 /// Show what Evenkeel does: short bursts beside CPU hogs, under the kernel's default scheduler
 /// and under Evenkeel, in turns within one boot.
@@ -66,10 +66,11 @@ pub fn run_in_guest(size: Size) -> Result<u8> {
 fn in_guest(size: Size) -> Result<Vec<blocks::Block>> {
     setup::ensure()?;
     let mut programs = cargo::release_programs()?;
-    programs.push(std::env::current_exe()?);
+    let (own, name) = paths::own_program()?;
+    programs.push(own);
     eprintln!("demo: booting a kernel with sched_ext (some seconds) ...");
     let command = [
-        "xtask".to_owned(),
+        name,
         "demo-in-guest".to_owned(),
         format!("--blocks={}", size.blocks),
         format!("--seconds={}", size.seconds),
