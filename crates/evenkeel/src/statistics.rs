@@ -93,7 +93,7 @@ impl Client {
     /// # Errors
     /// Why there is no answer that is ours, on one line.
     pub fn ask(&mut self) -> Result<Statistics, String> {
-        let answer: serde_json::Value = self
+        let answer: Value = self
             .client
             .request("stats", Vec::new())
             .map_err(|error| format!("{error:#}"))?;

@@ -24,7 +24,9 @@ pub fn explain(exit: &Exit) -> String {
         text.push_str(": ");
         text.push_str(&message);
     }
-    if let Some(cause) = exit.dump.as_deref().and_then(higher_class) {
+    // Elsewhere a real-time task in the dump is a passer-by.
+    let dump = exit.dump.as_deref().filter(|_| exit.is_stall());
+    if let Some(cause) = dump.and_then(higher_class) {
         text.push_str("; ");
         text.push_str(&cause);
     }
@@ -68,7 +70,7 @@ fn higher_class(dump: &str) -> Option<String> {
         let policy = HIGHER.iter().find(|(name, _)| Some(*name) == class);
         if let Some((_, policy)) = policy {
             return Some(format!(
-                "a {policy} task held CPU {cpu}, which no scheduler of this class can prevent"
+                "a {policy} task held CPU {cpu} at that moment, and tasks of this scheduler wait behind it"
             ));
         }
     }

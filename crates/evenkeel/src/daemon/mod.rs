@@ -84,21 +84,23 @@ pub fn run(machine: &Machine, job: &Job) -> Result<Status, Failure> {
     let signals = signals::watch(machine)?;
     let mut voice = Voice::new(job.json);
     let mut storage = MaybeUninit::uninit();
-    let mut begun = None;
+    let mut presence = None;
     loop {
         let running = Opened::open(&job.options, &mut storage)?.load()?.attach()?;
-        let recorder = begin_record(machine, job);
-        let server = start_server(machine);
-        let links = Links::new(&signals, server.as_ref());
-        let health = health::check(machine, &running, job.options.partial);
-        let begun = *begun.get_or_insert_with(Instant::now);
-        match health {
+        // Only who holds the machine has a record and a socket; a restart keeps them.
+        let Presence {
+            recorder,
+            server,
+            begun,
+        } = presence.get_or_insert_with(|| Presence::begin(machine, job));
+        match health::check(machine, &running, job.options.partial) {
             Health::Good(ops) => voice.ready(&ops, job.options.mode.name()),
             Health::Ended => {}
             Health::Bad(what) => return Err(Failure::new(Status::Failure, what)),
         }
-        let ending =
-            Watch::new(job, begun).until_the_end(&running, &links, &mut voice, &mut trace)?;
+        let links = Links::new(&signals, server.as_ref());
+        let watch = Watch::new(job, *begun);
+        let ending = watch.until_the_end(&running, &links, &mut voice, &mut trace)?;
         let ended = detach(running, ending);
         if let Ending::Kernel(exit) = &ended.ending
             && exit.wants_restart()
@@ -106,7 +108,37 @@ pub fn run(machine: &Machine, job: &Job) -> Result<Status, Failure> {
             voice.restarting();
             continue;
         }
-        return Ok(conclude(job, recorder, &mut voice, ended, begun.elapsed()));
+        return Ok(conclude(
+            job,
+            recorder.take(),
+            &mut voice,
+            ended,
+            begun.elapsed(),
+        ));
+    }
+}
+
+/// What a run shows of itself, from its first attachment to its end.
+struct Presence {
+    recorder: Option<Recorder>,
+    server: Option<Server>,
+    begun: Instant,
+}
+
+impl Presence {
+    /// Neither a record nor a socket is worth a run: without them it goes on.
+    fn begin(machine: &Machine, job: &Job) -> Self {
+        let recorder = Recorder::begin(machine, job.options.mode)
+            .map_err(|error| complain(&format!("this run cannot be recorded: {error}")))
+            .ok();
+        let server = Server::start(machine)
+            .map_err(|error| complain(&format!("statistics cannot be served: {error}")))
+            .ok();
+        Self {
+            recorder,
+            server,
+            begun: Instant::now(),
+        }
     }
 }
 
@@ -160,18 +192,4 @@ fn keep_dump(job: &Job, recorder: Option<&Recorder>, exit: &Exit) {
     if let Some(Err(error)) = recorder.map(|recorder| recorder.keep_dump(dump)) {
         complain(&format!("the exit dump could not be kept: {error}"));
     }
-}
-
-/// A run without a record is still a run.
-fn begin_record(machine: &Machine, job: &Job) -> Option<Recorder> {
-    Recorder::begin(machine, job.options.mode)
-        .map_err(|error| complain(&format!("this run cannot be recorded: {error}")))
-        .ok()
-}
-
-/// A run whose counters nobody can ask for is still a run.
-fn start_server(machine: &Machine) -> Option<Server> {
-    Server::start(machine)
-        .map_err(|error| complain(&format!("statistics cannot be served: {error}")))
-        .ok()
 }

@@ -12,10 +12,17 @@ mod trial;
 mod vectors;
 mod verify;
 
+use std::thread;
+use std::time::{Duration, Instant};
+
+use evenkeel_scheduler::probe::sched_ext::{SchedExt, State};
 use evenkeel_scheduler::probe::{self, Machine, Obstacle, Requirement};
 
 use crate::cli::{Cli, Verb};
 use crate::failure::{Failure, Status};
+
+/// How long an attachment or a detachment may take before it counts as stuck.
+const SETTLED: Duration = Duration::from_secs(3);
 
 /// Does what the command line asks for; nothing is left to do after help or version.
 pub fn dispatch(cli: Option<Cli>) -> Result<Status, Failure> {
@@ -44,6 +51,7 @@ fn refusal_status(requirements: &[Requirement]) -> Status {
 
 /// Refuses what cannot work before anything is loaded, if `matters` says that it stops this verb.
 fn refuse_obstacles(machine: &Machine, matters: fn(Obstacle) -> bool) -> Result<(), Failure> {
+    settle(machine);
     let mut requirements = probe::essential(machine);
     requirements.retain(|requirement| requirement.obstacle.is_some_and(matters));
     let Some((obstacle, missing)) = probe::first_obstacle(&requirements) else {
@@ -52,4 +60,15 @@ fn refuse_obstacles(machine: &Machine, matters: fn(Obstacle) -> bool) -> Result<
     let mend = missing.mend.as_deref().unwrap_or("see evenkeel check");
     let message = format!("{}: {}; {mend}", missing.name, missing.finding);
     Err(Failure::new(obstacle.into(), message))
+}
+
+/// Gives a scheduler that is on its way in or out a moment to get there, as after a `kill -9`.
+fn settle(machine: &Machine) {
+    let begun = Instant::now();
+    while begun.elapsed() < SETTLED
+        && SchedExt::read(machine)
+            .is_ok_and(|found| matches!(found.state, State::Enabling | State::Disabling))
+    {
+        thread::sleep(SETTLED / 60);
+    }
 }
