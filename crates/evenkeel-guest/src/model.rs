@@ -8,15 +8,17 @@ use crate::command;
 /// A thread's model.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Model {
-    /// Estimate of the next burst, or of the one that runs, in nanoseconds.
+    /// Estimate of the burst that runs, or of the last one while the thread sleeps, in
+    /// nanoseconds. Made when the burst first competes with another task.
     pub estimate_ns: u64,
     /// Whether the estimate may decide anything.
     pub confident: bool,
-    /// Bursts that it was trained on.
+    /// Bursts that it was trained on; saturates at 255.
     pub bursts: u64,
     /// The last of them, in nanoseconds.
     pub last_burst_ns: u64,
-    /// Rank of the last wakeup, in nanoseconds.
+    /// Rank of the burst that runs, in nanoseconds; 0 while the thread sleeps, or has not competed
+    /// since it woke.
     pub rank_ns: u64,
 }
 

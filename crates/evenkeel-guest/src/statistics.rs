@@ -14,6 +14,10 @@ pub struct Statistics {
     pub scored: u64,
     /// Sum of the absolute errors in log2, in units of 1/1024.
     pub log_error_sum_q10: u64,
+    /// Sum of the absolute errors, in nanoseconds.
+    pub abs_error_sum_ns: u64,
+    /// Sum of the scored bursts, in nanoseconds.
+    pub burst_sum_ns: u64,
     /// Wakeup preemptions.
     pub preemptions: u64,
     /// Slices assigned with a waiter present.
@@ -43,6 +47,22 @@ impl Statistics {
         let statistics = finished.json()["statistics"].take();
         serde_json::from_value(statistics.clone())
             .unwrap_or_else(|error| panic!("{error}: {statistics}"))
+    }
+
+    /// What was learned since `earlier`, for the sums over bursts; the rest stays.
+    #[must_use]
+    pub fn since(mut self, earlier: &Self) -> Self {
+        self.bursts -= earlier.bursts;
+        self.scored -= earlier.scored;
+        self.log_error_sum_q10 -= earlier.log_error_sum_q10;
+        self.abs_error_sum_ns -= earlier.abs_error_sum_ns;
+        self.burst_sum_ns -= earlier.burst_sum_ns;
+        self
+    }
+
+    /// Mean absolute error of the estimates, as a fraction of the mean burst.
+    pub fn relative_error(&self) -> f64 {
+        self.abs_error_sum_ns as f64 / self.burst_sum_ns.max(1) as f64
     }
 
     /// Mean absolute error of the estimates, in log2: 1.0 is a factor of two.
