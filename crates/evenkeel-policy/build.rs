@@ -40,7 +40,13 @@ fn main() {
     let headers = root.join("../evenkeel-scheduler/src/bpf");
     println!("cargo::rerun-if-env-changed=BPF_CLANG");
     println!("cargo::rerun-if-changed=csrc/policy.c");
-    for header in ["predictor.h", "deadline.h", "vectors.h"] {
+    for header in [
+        "logarithm.h",
+        "model.h",
+        "predictor.h",
+        "deadline.h",
+        "vectors.h",
+    ] {
         println!("cargo::rerun-if-changed={}", headers.join(header).display());
     }
     let Some(clang) = find_clang() else {
