@@ -10,6 +10,7 @@ mod process;
 mod record;
 mod report;
 mod statistics;
+mod summary;
 mod time;
 mod verbs;
 

@@ -7,7 +7,7 @@ use evenkeel_scheduler::Statistics;
 use serde_json::{Value, json};
 
 use crate::output::{self, Offered};
-use crate::statistics;
+use crate::summary;
 
 /// Says things that nobody has to hear: a slow reader loses lines, which are counted.
 #[derive(Debug, Default)]
@@ -47,11 +47,11 @@ impl Voice {
 
     pub fn interval(&mut self, period: Duration, change: &Statistics) {
         let event = || json!({ "event": "interval", "seconds": period.as_secs_f64(), "statistics": change });
-        self.say(&statistics::summary_line(period, change), event);
+        self.say(&summary::summary_line(period, change), event);
     }
 
     pub fn stats(&mut self, period: Duration, change: &Statistics) {
-        let line = statistics::moved(period, change, self.json);
+        let line = summary::moved(period, change, self.json);
         match output::offer(&line) {
             Offered::Written => {}
             Offered::Dropped => self.dropped += 1,
@@ -72,7 +72,7 @@ impl Voice {
         };
         let mut text = format!("ended: {why}");
         if summary {
-            text = format!("{}{text}", statistics::summary(lasted, total));
+            text = format!("{}{text}", summary::summary(lasted, total));
         }
         if dropped > 0 {
             text.push_str(&format!(" ({dropped} lines were lost to a slow reader)"));

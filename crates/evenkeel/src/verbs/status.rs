@@ -12,7 +12,8 @@ use crate::cli::Format;
 use crate::failure::{Failure, Status};
 use crate::record::{End, LastRun};
 use crate::report::fact;
-use crate::statistics::{Client, counts};
+use crate::statistics::Client;
+use crate::summary::counts;
 use crate::{output, time};
 
 /// Whose scheduler is active.
