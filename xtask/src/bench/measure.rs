@@ -20,9 +20,9 @@ pub const PROGRAMS: [Metric; 4] = [
 
 /// Runs the metric's program and returns its value.
 pub fn run(metric: Metric, lab: Lab, block: u32) -> Result<f64> {
-    // Sized for some two to four seconds of real time.
+    // Sized for some two to ten seconds of real time.
     let (loops, exchanges, seconds) = match lab {
-        Lab::Deterministic => ("50", "3000", "3"),
+        Lab::Deterministic => ("120", "15000", "4"),
         Lab::Parallel => ("150", "15000", "5"),
     };
     let seed = block.to_string();
@@ -77,7 +77,7 @@ struct Latency {
 }
 
 /// Samples below which a 99th percentile says nothing.
-const FEWEST_SAMPLES: u64 = 500;
+const FEWEST_SAMPLES: u64 = 1000;
 
 fn wakeup_p99(output: &str) -> Result<f64> {
     let report: Report = serde_json::from_str(output).context("the workload's output")?;
