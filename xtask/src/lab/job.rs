@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::guest::Report;
 
@@ -16,9 +16,23 @@ pub struct Job {
 }
 
 impl Job {
-    /// Makes the directory, in the cache.
+    /// Makes the directory, in the cache, and removes those of runs that were killed.
+    ///
+    /// # Errors
+    /// A cache that cannot be written, or whose path virtme cannot take.
     pub fn create(cache: &Path) -> Result<Self> {
-        let path = cache.join("jobs").join(std::process::id().to_string());
+        let shown = cache.display();
+        ensure!(
+            !cache.to_string_lossy().contains(','),
+            "virtme takes no path with a comma ({shown}): name another cache with EVENKEEL_LAB"
+        );
+        let jobs = cache.join("jobs");
+        for entry in fs::read_dir(&jobs).into_iter().flatten().flatten() {
+            if !Path::new("/proc").join(entry.file_name()).exists() {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        let path = jobs.join(std::process::id().to_string());
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;
         Ok(Self { path })
