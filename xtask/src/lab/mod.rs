@@ -66,7 +66,11 @@ pub struct Arguments {
 
 /// Runs `cargo xtask lab`.
 pub fn run(arguments: &Arguments) -> Result<u8> {
-    setup::ensure()?;
+    if arguments.kernel.is_some() {
+        setup::ensure_without_kernel()?;
+    } else {
+        setup::ensure()?;
+    }
     let programs = if arguments.bare {
         Vec::new()
     } else {

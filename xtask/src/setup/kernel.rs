@@ -41,8 +41,22 @@ const EARLY_MODULES: [&str; 6] = [
     "drivers/virtio",
 ];
 
+/// The variable that names another kernel image, for machines without a Debian mirror.
+const VARIABLE: &str = "EVENKEEL_LAB_KERNEL";
+
+fn given() -> Option<PathBuf> {
+    std::env::var_os(VARIABLE)
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from)
+}
+
 /// The image of the lab's kernel.
 pub fn image() -> Result<PathBuf> {
+    if let Some(image) = given() {
+        return image
+            .canonicalize()
+            .with_context(|| format!("{VARIABLE}={}", image.display()));
+    }
     current()?.context("there is no kernel in the cache: run `cargo xtask setup`")
 }
 
@@ -66,14 +80,23 @@ fn modules(tree: &Path, release: &str) -> PathBuf {
 
 /// Makes sure that a kernel is in the cache; with `refresh`, that it is the current one.
 pub fn ensure(steps: &Steps, refresh: bool) -> Result<()> {
+    if let Some(image) = given() {
+        steps.found(
+            "kernel",
+            &format!("{}, as {VARIABLE} says", image.display()),
+        );
+        return Ok(());
+    }
     if !refresh && let Some(image) = current()? {
         let release = image.parent().and_then(Path::file_name).unwrap_or_default();
         steps.found("kernel", &release.to_string_lossy());
         return Ok(());
     }
     let Some(codename) = system::debian_codename() else {
-        let message = "the lab's kernel comes from Debian's mirrors: on this machine, give \
-                       `cargo xtask lab --kernel PATH` a kernel with sched_ext";
+        let message = format!(
+            "the lab's kernel comes from Debian's mirrors: on this machine, set {VARIABLE} to an \
+             image with sched_ext, or give `cargo xtask lab --kernel` one"
+        );
         return Err(Failure::error(UNSUPPORTED, message));
     };
     let mirror = apt::mirror(&codename)?;

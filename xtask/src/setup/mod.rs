@@ -47,7 +47,8 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let start = Instant::now();
     let steps = Steps { quiet: false };
     build_needs(&steps)?;
-    lab_needs(&steps, arguments.refresh)?;
+    lab_needs(&steps)?;
+    kernel::ensure(&steps, arguments.refresh)?;
     steps.found(
         "ready",
         &format!("in {:.1} s", start.elapsed().as_secs_f64()),
@@ -62,9 +63,15 @@ pub fn ensure_build() -> Result<()> {
 
 /// Makes sure that the build and the lab can run; prints only what it has to do.
 pub fn ensure() -> Result<()> {
+    ensure_without_kernel()?;
+    kernel::ensure(&Steps { quiet: true }, false)
+}
+
+/// The same where the user has a kernel.
+pub fn ensure_without_kernel() -> Result<()> {
     let steps = Steps { quiet: true };
     build_needs(&steps)?;
-    lab_needs(&steps, false)
+    lab_needs(&steps)
 }
 
 /// Makes sure of the programs that make a disk image.
@@ -83,14 +90,13 @@ fn build_needs(steps: &Steps) -> Result<()> {
     requirement::ensure(steps)
 }
 
-fn lab_needs(steps: &Steps, refresh: bool) -> Result<()> {
+fn lab_needs(steps: &Steps) -> Result<()> {
     if std::env::consts::ARCH != "x86_64" {
         let message = "the lab needs an x86-64 machine; everything else builds here";
         return Err(Failure::error(UNSUPPORTED, message));
     }
     qemu::ensure(steps)?;
-    virtme::ensure(steps)?;
-    kernel::ensure(steps, refresh)
+    virtme::ensure(steps)
 }
 
 /// The steps' output: what was found, and what takes time.
