@@ -3,6 +3,7 @@
 //! `cargo xtask test`: every check and test, on this machine and in the guest.
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -101,11 +102,24 @@ fn guest(stages: &mut Stages, filter: Option<&str>) -> Result<()> {
     if programs.is_empty() {
         return Ok(());
     }
-    for executable in &tests {
+    for executable in tests
+        .iter()
+        .filter(|executable| has_tests(executable, filter))
+    {
         let name = format!("guest: {}", executable.name);
         stages.run(&name, || suite(executable, &programs, filter))?;
     }
     Ok(())
+}
+
+/// Whether a test executable has tests that the filter lets through; without one, it is run anyway.
+fn has_tests(executable: &Executable, filter: Option<&str>) -> bool {
+    let Some(filter) = filter else { return true };
+    let mut list = Command::new(&executable.path);
+    list.args(["--list", "--include-ignored", filter]);
+    process::output(&mut list).map_or(true, |text| {
+        text.lines().any(|line| line.ends_with(": test"))
+    })
 }
 
 /// The lab that a test executable wants, by its name: virtual CPUs and clock.

@@ -85,6 +85,13 @@ impl Requirement {
         }
     }
 
+    fn shown(&self) -> &'static str {
+        match self.probe {
+            Probe::Clang => "clang (18 or later)",
+            _ => self.package,
+        }
+    }
+
     fn package(&self) -> Result<String> {
         match self.probe {
             Probe::Clang => clang::package().context("apt offers no clang of version 18 or later"),
@@ -120,17 +127,17 @@ fn ensure_all(steps: &Steps, requirements: &[Requirement]) -> Result<()> {
     }
     let names: Vec<&str> = missing
         .iter()
-        .map(|requirement| requirement.package)
+        .map(|requirement| requirement.shown())
         .collect();
     if system::debian_codename().is_none() {
         let message = format!(
             "this machine is not Debian: install by hand what these Debian packages bring, then \
-             run this again: {} (clang of version 18 or later)",
-            names.join(" ")
+             run this again: {}",
+            names.join(", ")
         );
         return Err(Failure::error(UNSUPPORTED, message));
     }
-    steps.doing("packages", &format!("installing {}", names.join(" ")));
+    steps.doing("packages", &format!("installing {}", names.join(", ")));
     if missing
         .iter()
         .any(|requirement| matches!(requirement.probe, Probe::Clang))
