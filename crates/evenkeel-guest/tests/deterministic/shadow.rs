@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Shadow mode trains, but never uses an estimate for order or slice.
 
+use std::collections::HashMap;
 use std::fs;
 use std::sync::mpsc::sync_channel;
 use std::thread::sleep;
@@ -12,49 +13,50 @@ use evenkeel_guest::limit::within;
 use evenkeel_guest::team::{Place, Team};
 use serde_json::Value;
 
-const ROUNDS: usize = 150;
+const ROUNDS: usize = 50;
+/// Longer than the clock takes to leave the accounts of sleepers behind, so that every round
+/// begins from the same state.
+const PAUSE: Duration = Duration::from_millis(70);
 
 /// A stretch on the CPU: who had it, and with which slice.
 type Stretch = (String, u64);
 
-/// Three threads that wake each other at fixed points of their bursts, so that neither timers nor
-/// ticks decide who competes with whom. Their weights differ: a rank counts for more where the
-/// weight is less, so an estimate that had a say would show in the order.
+/// Rounds in which three threads of different weight compete, beside a hog that keeps them company.
+/// A rank counts for more where the weight is less, so an estimate that had a say would show in
+/// the order: with ranks of nothing the light thread goes before the lead, with the longest rank
+/// even the hog goes before it. With the fixed slice as rank, keys are apart by half of it.
 fn rounds() {
     let mut team = Team::new();
-    let (wake_light, light_woken) = sync_channel::<()>(1);
-    let (wake_heavy, heavy_woken) = sync_channel::<()>(1);
-    let (done, finished) = sync_channel::<()>(2);
-    let light_done = done.clone();
-    let light = team.spawn("ek-light", &Place::default().nice(5), move |_| {
-        while light_woken.recv().is_ok() {
-            Spinner::get().burn(3_300_000);
-            light_done.send(()).expect("the lead waits");
-        }
-    });
-    let heavy = team.spawn("ek-heavy", &Place::default().nice(-5), move |_| {
-        while heavy_woken.recv().is_ok() {
-            Spinner::get().burn(2_700_000);
-            done.send(()).expect("the lead waits");
-        }
-    });
-    // Both wait for their first burst.
-    sleep(Duration::from_millis(50));
-    let lead = team.spawn("ek-lead", &Place::default(), move |_| {
-        for _ in 0..ROUNDS {
-            Spinner::get().burn(600_000);
-            wake_light.send(()).expect("the thread waits");
-            Spinner::get().burn(500_000);
-            wake_heavy.send(()).expect("the thread waits");
-            Spinner::get().burn(5_200_000);
-            for _ in 0..2 {
-                finished.recv().expect("both come to their end");
+    team.hog(&Place::default());
+    let [lead, heavy, light] = [
+        ("ek-lead", 0, 5_000),
+        ("ek-heavy", -5, 6_700),
+        ("ek-light", 4, 3_300),
+    ]
+    .map(|(name, nice, burst_us)| {
+        let (wake, woken) = sync_channel::<()>(1);
+        let member = team.spawn(name, &Place::default().nice(nice), move |_| {
+            while woken.recv().is_ok() {
+                Spinner::get().burn(burst_us * 1_000);
             }
-        }
+        });
+        (wake, member)
     });
-    lead.join();
-    light.join();
-    heavy.join();
+    let wakes = [lead.0, heavy.0, light.0];
+    let mark = team.spawn("ek-mark", &Place::default(), move |_| {
+        for _ in 0..ROUNDS {
+            sleep(PAUSE);
+            Spinner::get().burn(100_000);
+            wakes
+                .iter()
+                .for_each(|wake| wake.send(()).expect("the thread waits"));
+        }
+        sleep(PAUSE);
+    });
+    mark.join();
+    for member in [lead.1, heavy.1, light.1] {
+        member.join();
+    }
 }
 
 /// What the learned tasks did, in order.
@@ -70,7 +72,7 @@ fn trace(forced: &[&str]) -> Vec<Stretch> {
 }
 
 /// Reads a trace, a JSON object a line, and holds it to being complete. Stretches of one thread
-/// that follow on each other are one: a kernel thread came in between.
+/// that follow on each other are one.
 fn read(text: &str) -> Vec<Stretch> {
     let mut lines: Vec<Value> = text
         .lines()
@@ -87,35 +89,38 @@ fn read(text: &str) -> Vec<Stretch> {
     stretches
 }
 
-fn expect_same(one: &[Stretch], other: &[Stretch]) {
-    let differ = one.iter().zip(other).position(|(one, other)| one != other);
-    if let Some(at) = differ {
-        let near =
-            |trace: &[Stretch]| trace[at.saturating_sub(3)..trace.len().min(at + 5)].to_vec();
-        panic!(
-            "record {at} of {} differs:\n{:?}\n{:?}",
-            one.len(),
-            near(one),
-            near(other)
-        );
+/// What happened in most rounds, and in how many. The others were disturbed: the kernel's own
+/// threads run now and then, and not at the same instants in two runs.
+fn prevailing(trace: &[Stretch]) -> (Vec<Stretch>, usize) {
+    let mut counts = HashMap::new();
+    for round in trace
+        .split(|(comm, _)| comm == "ek-mark")
+        .filter(|round| !round.is_empty())
+    {
+        *counts.entry(round.to_vec()).or_insert(0) += 1;
     }
-    assert_eq!(one.len(), other.len());
+    counts
+        .into_iter()
+        .max_by_key(|(_, count)| *count)
+        .expect("the trace has rounds")
 }
 
 #[test]
 #[ignore = "needs a guest"]
 fn an_estimate_forced_to_its_extremes_leaves_the_trace_of_shadow_unchanged() {
     within(120, || {
-        let learned = trace(&[]);
-        let least = trace(&["--force-estimate", "min"]);
-        let greatest = trace(&["--force-estimate", "max"]);
-        eprintln!(
-            "{} stretches, such as {:?}",
-            learned.len(),
-            &learned[learned.len() - 12..]
-        );
-        assert!(learned.len() > 3 * ROUNDS, "{} stretches", learned.len());
-        expect_same(&least, &greatest);
-        expect_same(&learned, &least);
+        let learned = prevailing(&trace(&[]));
+        let least = prevailing(&trace(&["--force-estimate", "min"]));
+        let greatest = prevailing(&trace(&["--force-estimate", "max"]));
+        eprintln!("as learned {learned:?}\nleast {least:?}\ngreatest {greatest:?}");
+        assert_eq!(least.0, greatest.0);
+        assert_eq!(learned.0, least.0);
+        assert!(learned.0.len() >= 5, "{learned:?}");
+        for (_, count) in [learned, least, greatest] {
+            assert!(
+                count * 10 >= ROUNDS * 9,
+                "only {count} of {ROUNDS} rounds were alike"
+            );
+        }
     });
 }

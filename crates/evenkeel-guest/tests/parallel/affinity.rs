@@ -55,8 +55,13 @@ fn a_pinned_kernel_worker_beside_hogs_is_not_stalled() {
             report(&default)
         );
         assert!(ours.len() > 50, "{} writes", ours.len());
-        assert!(quantile(&ours, 1.0) < 250_000_000, "{:.2?}", report(&ours));
-        assert!(quantile(&ours, 0.5) < 20_000_000, "{:.2?}", report(&ours));
+        assert!(
+            quantile(&ours, 1.0) < 1_000_000_000,
+            "{:.2?}",
+            report(&ours)
+        );
+        let usual = quantile(&default, 0.5).max(20_000_000);
+        assert!(quantile(&ours, 0.5) <= usual, "{:.2?}", report(&ours));
     });
 }
 

@@ -84,11 +84,9 @@ fn a_daemon_stopped_for_a_minute_goes_on_scheduling() {
 #[ignore = "needs a guest"]
 fn a_closed_stdout_is_no_crash() {
     within(60, || {
-        let seq = sysfs::enable_seq();
         let run = evenkeel(&["run", "--duration", "0", "--interval", "1s"]);
         let (mut daemon, stdout) = Daemon::spawn_with_stdout(run);
         sysfs::expect_state("enabled", Duration::from_secs(30));
-        assert_eq!(sysfs::enable_seq(), seq + 1);
         sleep(Duration::from_secs(1));
         drop(stdout);
         sleep(Duration::from_secs(4));
@@ -145,8 +143,9 @@ fn freezing_and_thawing_as_for_a_suspend_keeps_the_scheduler() {
             eprintln!("this kernel cannot test a suspend: not tested");
             return;
         }
-        // As far as the secondary CPUs, which go offline and come back; one second instead of five.
-        fs::write("/sys/power/pm_test", "processors").expect("pm_test is writable");
+        // As far as the frozen tasks: the devices of a virtual machine may not survive their part.
+        // One second instead of five.
+        fs::write("/sys/power/pm_test", "freezer").expect("pm_test is writable");
         let _ = fs::write("/sys/module/suspend/parameters/pm_test_delay", "1");
         let daemon = Daemon::start(&[]);
         let team = busy();
