@@ -45,17 +45,38 @@ static __always_inline s32 pick_idle(struct task_struct *p, s32 prev_cpu, u64 wa
 	return scx_bpf_select_cpu_and(p, prev_cpu, wake_flags, p->cpus_ptr, 0);
 }
 
-/* Whether a waker that says it is about to sleep may hand its CPU to @p. */
-static __always_inline bool may_hand_over(const struct task_struct *p, s32 cpu, u64 wake_flags)
+/*
+ * @p is runnable again: it joins the queue of its CPU's node, and if it slept,
+ * the sleep is over. This is all that ops.runnable would do; the operations
+ * that follow it do it, since each operation costs a trampoline and a lookup.
+ */
+static __always_inline void wake_up(struct task_struct *p, struct task_ctx *tctx, s32 cpu)
 {
-	struct cpu_ctx *cctx = cpu_of(cpu);
+	if (tctx->weight)
+		return;
+	join_node(tctx, node_of_cpu(cpu));
+	count_runnable(p, tctx);
+	if (!tctx->asleep)
+		return;
+	tctx->asleep = 0;
+	tctx->v = ek_clamp_wakeup(order_config(), tctx->v, node_at(tctx->node)->v);
+	wake_model(p, tctx);
+}
 
-	if (!(wake_flags & SCX_WAKE_SYNC) || !cctx || cctx->pinned_waiters)
-		return false;
-	if (!READ_ONCE(cctx->run_start) || !bpf_cpumask_test_cpu(cpu, p->cpus_ptr))
+/* Whether anybody waits for @cpu, in its own queue or in that of its node. */
+static __always_inline bool anyone_waits(s32 cpu, struct cpu_ctx *cctx)
+{
+	return READ_ONCE(cctx->waiting) > 0 || READ_ONCE(node_at(node_of_cpu(cpu))->waiting) > 0;
+}
+
+/* Whether a waker that says it is about to sleep may hand its CPU to @p. */
+static __always_inline bool may_hand_over(const struct task_struct *p, s32 cpu,
+					  struct cpu_ctx *cctx, u64 wake_flags)
+{
+	if (!(wake_flags & SCX_WAKE_SYNC) || !READ_ONCE(cctx->run_start))
 		return false;
 	/* Nobody may be overtaken by the hand-over, in our queues or on the CPU. */
-	return !scx_bpf_dsq_nr_queued(node_dsq(node_of_cpu(cpu))) &&
+	return bpf_cpumask_test_cpu(cpu, p->cpus_ptr) && !anyone_waits(cpu, cctx) &&
 	       !scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL_ON | cpu);
 }
 
@@ -63,6 +84,7 @@ s32 BPF_STRUCT_OPS(evenkeel_select_cpu, struct task_struct *p, s32 prev_cpu, u64
 {
 	s32 this = bpf_get_smp_processor_id();
 	struct cpu_ctx *cctx = this_cpu();
+	struct task_ctx *tctx;
 	u64 now;
 	s32 cpu;
 
@@ -73,11 +95,17 @@ s32 BPF_STRUCT_OPS(evenkeel_select_cpu, struct task_struct *p, s32 prev_cpu, u64
 	/* The hand-over is ours: the kernel's would not tell us that the CPU is not idle. */
 	cpu = pick_idle(p, prev_cpu, wake_flags & ~SCX_WAKE_SYNC, true);
 	if (cpu >= 0) {
+		tctx = task_of(p);
+		if (tctx)
+			wake_up(p, tctx, cpu);
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, order.slice_alone_ns, 0);
 		COUNT(cctx, direct_dispatches);
 		return cpu;
 	}
-	if (may_hand_over(p, this, wake_flags)) {
+	if (may_hand_over(p, this, cctx, wake_flags)) {
+		tctx = task_of(p);
+		if (tctx)
+			wake_up(p, tctx, this);
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, order.slice_alone_ns, 0);
 		now = scx_bpf_now();
 		cut_slice(this, cctx, now, now + order.slice_min_ns,
@@ -88,20 +116,6 @@ s32 BPF_STRUCT_OPS(evenkeel_select_cpu, struct task_struct *p, s32 prev_cpu, u64
 	return prev_cpu;
 }
 
-void BPF_STRUCT_OPS(evenkeel_runnable, struct task_struct *p, u64 enq_flags)
-{
-	struct task_ctx *tctx = task_of(p);
-
-	if (!tctx)
-		return;
-	join_node(tctx, node_of_cpu(scx_bpf_task_cpu(p)));
-	count_runnable(p, tctx);
-	if (enq_flags & SCX_ENQ_WAKEUP) {
-		tctx->v = ek_clamp_wakeup(order_config(), tctx->v, node_at(tctx->node)->v);
-		wake_model(p, tctx);
-	}
-}
-
 /* Put @p on the idle CPU @cpu. */
 static __always_inline void dispatch_idle(struct task_struct *p, s32 cpu, u64 enq_flags)
 {
@@ -110,17 +124,24 @@ static __always_inline void dispatch_idle(struct task_struct *p, s32 cpu, u64 en
 	COUNT(this_cpu(), direct_dispatches);
 }
 
-/* Queue @p under its key and tell a CPU that it waits. */
-static __always_inline void wait_in_queue(struct task_struct *p, struct task_ctx *tctx, s32 cpu,
-					  struct cpu_ctx *cctx, bool pinned, u64 enq_flags)
+/*
+ * Where @p waits. One that no other CPU could pull, and that nobody has to be
+ * compared with, is as good as next on its CPU: no queue has to be sorted.
+ */
+static __always_inline u32 choose_queue(s32 cpu, struct cpu_ctx *cctx, bool pinned, bool running)
 {
-	struct node_ctx *node;
+	if ((pinned || nr_cpu_ids == 1) && !running && !anyone_waits(cpu, cctx) &&
+	    !scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL_ON | cpu))
+		return EK_QUEUE_LOCAL;
+	return pinned ? EK_QUEUE_CPU : EK_QUEUE_NODE;
+}
+
+/* Place @tctx's account within its bounds on the clock, and its key after it. */
+static __always_inline void place(struct task_struct *p, struct task_ctx *tctx,
+				  struct node_ctx *node)
+{
 	u32 weight = p->scx.weight;
 
-	join_node(tctx, node_of_cpu(cpu));
-	node = node_at(tctx->node);
-	need_estimate(tctx);
-	note_overrun(tctx, cctx);
 	/*
 	 * What a clock shared by CPUs cannot give every task, because of its
 	 * affinity or a weight beyond a CPU, is neither owed nor held against it
@@ -130,19 +151,37 @@ static __always_inline void wait_in_queue(struct task_struct *p, struct task_ctx
 	tctx->v = ek_max(tctx->v, ek_sub(node->v, ek_charge(order.rank_max_ns + order.lag_ns,
 							    weight)));
 	tctx->key = ek_key(tctx->v, tctx->rank, weight);
+}
+
+/* Queue @p under its key and tell a CPU that it waits. */
+static __always_inline void wait_in_queue(struct task_struct *p, struct task_ctx *tctx, s32 cpu,
+					  struct cpu_ctx *cctx, bool pinned, u64 enq_flags)
+{
+	bool running = scx_bpf_task_running(p);
+	u32 queue = choose_queue(cpu, cctx, pinned, running);
+	struct node_ctx *node = node_at(tctx->node);
+
+	need_estimate(tctx);
+	note_overrun(tctx, cctx);
+	place(p, tctx, node);
 	tctx->enq_at = scx_bpf_now();
 	tctx->enq_v = node->v;
 	tctx->enq_w = node->weight;
+	count_waiting(tctx, queue, cpu);
 	COUNT(this_cpu(), enqueued);
-	if (pinned) {
-		cctx->pinned_waiters = 1;
+	if (queue == EK_QUEUE_LOCAL) {
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, order.slice_alone_ns, enq_flags);
+	} else if (queue == EK_QUEUE_CPU) {
 		COUNT(this_cpu(), pinned);
+		scx_bpf_dsq_insert_vtime(p, cpu_dsq(cpu), order.slice_max_ns, tctx->key,
+					 enq_flags);
+	} else {
+		scx_bpf_dsq_insert_vtime(p, node_dsq(tctx->node), order.slice_max_ns, tctx->key,
+					 enq_flags);
 	}
-	scx_bpf_dsq_insert_vtime(p, pinned ? cpu_dsq(cpu) : node_dsq(tctx->node),
-				 order.slice_max_ns, tctx->key, enq_flags);
 	/* A task that just used up its slice needs no announcement: its CPU picks next. */
-	if (!scx_bpf_task_running(p))
-		announce(p, tctx, cpu, cctx, pinned);
+	if (!running)
+		announce(p, tctx, cpu, cctx, queue != EK_QUEUE_NODE);
 }
 
 void BPF_STRUCT_OPS(evenkeel_enqueue, struct task_struct *p, u64 enq_flags)
@@ -160,6 +199,9 @@ void BPF_STRUCT_OPS(evenkeel_enqueue, struct task_struct *p, u64 enq_flags)
 	}
 	if (enq_flags & SCX_ENQ_REENQ)
 		COUNT(this_cpu(), reenqueued);
+	wake_up(p, tctx, cpu);
+	join_node(tctx, node_of_cpu(cpu));
+	count_served(tctx);
 
 	/*
 	 * A per-CPU kernel thread does work that the kernel waits for, ours
@@ -246,18 +288,17 @@ void BPF_STRUCT_OPS(evenkeel_dispatch, s32 cpu, struct task_struct *prev)
 {
 	struct cpu_ctx *cctx = cpu_of(cpu);
 	u32 node = node_of_cpu(cpu);
+	struct node_ctx *nctx = node_at(node);
 	struct task_struct *own = NULL, *shared;
 	struct task_ctx *tctx = NULL;
-	u64 own_key = ~0ULL, shared_key = ~0ULL;
+	u64 own_key = ~0ULL, shared_key = ~0ULL, best_key;
 
 	if (!cctx)
 		return;
-	if (cctx->pinned_waiters) {
+	if (READ_ONCE(cctx->waiting) > 0) {
 		own = __COMPAT_scx_bpf_dsq_peek(cpu_dsq(cpu));
 		if (own)
 			own_key = own->scx.dsq_vtime;
-		else
-			cctx->pinned_waiters = 0;
 	}
 	if (prev && !(prev->scx.flags & SCX_TASK_QUEUED))
 		prev = NULL;
@@ -266,21 +307,21 @@ void BPF_STRUCT_OPS(evenkeel_dispatch, s32 cpu, struct task_struct *prev)
 		if (tctx)
 			cctx->busy_ns += charge(prev, tctx);
 	}
-	if (own || prev) {
+	if ((own || prev) && READ_ONCE(nctx->waiting) > 0) {
 		shared = __COMPAT_scx_bpf_dsq_peek(node_dsq(node));
 		if (shared)
 			shared_key = shared->scx.dsq_vtime;
-		if (tctx && (own || shared) &&
-		    keeps_cpu(prev, tctx, cctx, own_key < shared_key ? own_key : shared_key)) {
-			refill(prev, tctx, cpu, cctx);
-			return;
-		}
+	}
+	best_key = ek_min(own_key, shared_key);
+	if (tctx && best_key != ~0ULL && keeps_cpu(prev, tctx, cctx, best_key)) {
+		refill(prev, tctx, cpu, cctx);
+		return;
 	}
 	if (rescue(cpu, cctx, node))
 		return;
 	if (own && own_key < shared_key && scx_bpf_dsq_move_to_local(cpu_dsq(cpu), 0))
 		return;
-	if (scx_bpf_dsq_move_to_local(node_dsq(node), 0))
+	if (READ_ONCE(nctx->waiting) > 0 && scx_bpf_dsq_move_to_local(node_dsq(node), 0))
 		return;
 	if (own && scx_bpf_dsq_move_to_local(cpu_dsq(cpu), 0))
 		return;
@@ -305,9 +346,12 @@ void BPF_STRUCT_OPS(evenkeel_running, struct task_struct *p)
 		COUNT(cctx, fallbacks);
 		return;
 	}
-	join_node(tctx, node_of_cpu(cpu));
-	if (tctx->enq_at)
+	wake_up(p, tctx, cpu);
+	if (tctx->queue) {
 		end_wait(tctx, cctx, now);
+		count_served(tctx);
+	}
+	join_node(tctx, node_of_cpu(cpu));
 	tctx->charged = p->se.sum_exec_runtime;
 	begin_slice(p, tctx, cpu, cctx, now);
 	note_running(p, tctx, cctx, now);
@@ -373,10 +417,12 @@ void BPF_STRUCT_OPS(evenkeel_quiescent, struct task_struct *p, u64 deq_flags)
 	if (!tctx)
 		return;
 	count_asleep(tctx);
-	tctx->enq_at = 0;
+	count_served(tctx);
 	/* A renice or an affinity change takes the task off its queue too, but it did not sleep. */
-	if (deq_flags & SCX_DEQ_SLEEP)
-		close_label(tctx, this_cpu());
+	if (!(deq_flags & SCX_DEQ_SLEEP))
+		return;
+	tctx->asleep = 1;
+	close_label(tctx, this_cpu());
 }
 
 bool BPF_STRUCT_OPS(evenkeel_yield, struct task_struct *from, struct task_struct *to)
@@ -454,6 +500,7 @@ void BPF_STRUCT_OPS(evenkeel_enable, struct task_struct *p)
 		return;
 	/* Coming from another class it owes and is owed nothing here. */
 	tctx->started = 0;
+	tctx->asleep = 0;
 	tctx->burst_ns = 0;
 	tctx->rank = 0;
 	tctx->charged = p->se.sum_exec_runtime;
@@ -557,7 +604,6 @@ int rejected(void *ctx)
 
 SCX_OPS_DEFINE(evenkeel_ops,
 	       .select_cpu = (void *)evenkeel_select_cpu,
-	       .runnable = (void *)evenkeel_runnable,
 	       .enqueue = (void *)evenkeel_enqueue,
 	       .dispatch = (void *)evenkeel_dispatch,
 	       .running = (void *)evenkeel_running,

@@ -23,7 +23,6 @@ static __always_inline void end_wait(struct task_ctx *tctx, struct cpu_ctx *cctx
 	u64 wait = now > tctx->enq_at ? now - tctx->enq_at : 0;
 	u64 weight, bound;
 
-	tctx->enq_at = 0;
 	/* No bound is shorter than that slice. */
 	if (wait <= c->wait_max_ns && wait <= order.slice_alone_ns)
 		return;

@@ -22,7 +22,7 @@ static __always_inline bool rescue_from(u64 dsq, s32 cpu, u64 now)
 		if (++seen > EK_RESCUE_SCAN)
 			break;
 		tctx = task_of(p);
-		if (!tctx || !tctx->enq_at || now < tctx->enq_at + age_rescue_ns)
+		if (!tctx || !tctx->queue || now < tctx->enq_at + age_rescue_ns)
 			continue;
 		if (!bpf_cpumask_test_cpu(cpu, p->cpus_ptr))
 			continue;
@@ -43,7 +43,7 @@ static __always_inline bool rescue(s32 cpu, struct cpu_ctx *cctx, u32 node)
 		return false;
 	WRITE_ONCE(nctx->last_rescue, now);
 	if (rescue_from(node_dsq(node), cpu, now) ||
-	    (cctx->pinned_waiters && rescue_from(cpu_dsq(cpu), cpu, now))) {
+	    (READ_ONCE(cctx->waiting) && rescue_from(cpu_dsq(cpu), cpu, now))) {
 		COUNT(cctx, rescues);
 		return true;
 	}

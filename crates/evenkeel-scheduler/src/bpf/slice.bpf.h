@@ -31,13 +31,11 @@ struct {
  */
 static __always_inline u32 waiting_for(s32 cpu, struct cpu_ctx *cctx)
 {
-	u32 node = node_of_cpu(cpu);
-	s32 shared = scx_bpf_dsq_nr_queued(node_dsq(node));
-	u32 share = node_cpus[node & (EK_MAX_NODES - 1)];
-	s32 own = 0;
+	u32 node = node_of_cpu(cpu) & (EK_MAX_NODES - 1);
+	s64 shared = READ_ONCE(nodes[node].waiting);
+	s64 own = READ_ONCE(cctx->waiting);
+	u32 share = node_cpus[node];
 
-	if (cctx->pinned_waiters)
-		own = scx_bpf_dsq_nr_queued(cpu_dsq(cpu));
 	if (shared < 0)
 		shared = 0;
 	if (own < 0)
@@ -147,7 +145,8 @@ static __always_inline void begin_slice(struct task_struct *p, struct task_ctx *
 	}
 	slice = ek_slice(order_config(), &estimate, waiting);
 	tctx->slice_ns = slice;
-	scx_bpf_task_set_slice(p, slice);
+	if (p->scx.slice != slice)
+		scx_bpf_task_set_slice(p, slice);
 	count_slice(cctx, slice, waiting);
 	cctx->company = !!waiting;
 	if (!waiting) {

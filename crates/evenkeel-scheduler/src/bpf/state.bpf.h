@@ -38,6 +38,14 @@ const volatile u8 cpu_node[EK_MAX_CPUS];
 
 /* ---- records ---- */
 
+/* Where a task waits. */
+enum ek_queue {
+	EK_QUEUE_NONE,
+	EK_QUEUE_NODE,	/* shared by the CPUs of its node */
+	EK_QUEUE_CPU,	/* for one CPU alone */
+	EK_QUEUE_LOCAL,	/* next on its CPU: nobody to overtake */
+};
+
 /* What the scheduler knows of a task. */
 struct task_ctx {
 	struct ek_model model;
@@ -51,14 +59,17 @@ struct task_ctx {
 	u64 slice_ns;		/* assigned last */
 	u64 last_burst_ns;
 	u64 slept_at;
-	u64 enq_at;		/* 0 while it does not wait */
+	u64 enq_at;
 	u64 enq_v;		/* clock of the queue at that time */
 	u64 enq_w;		/* runnable weight at that time */
 	u32 weight;		/* as counted in the node's sum, 0 while it sleeps */
+	s32 queue_cpu;		/* whose own queue it waits in */
 	u16 node;
 	u8 confident;
 	u8 learned;		/* the model sees this task's bursts */
 	u8 started;		/* v has been placed on a clock */
+	u8 asleep;		/* its last dequeue was a sleep */
+	u8 queue;		/* enum ek_queue: where it waits */
 	u8 expert;
 };
 
@@ -86,7 +97,7 @@ struct cpu_ctx {
 	u8 confident;
 	u8 kthread;
 	u8 company;
-	u8 pinned_waiters;	/* hint: the CPU's own queue may hold someone */
+	s64 waiting;		/* tasks in the CPU's own queue */
 	u64 trace_seq;
 	struct ek_counters counters;
 } __attribute__((aligned(64)));
@@ -97,6 +108,7 @@ struct cpu_ctx cpus[EK_MAX_CPUS];
 struct node_ctx {
 	u64 v;			/* V: fluid virtual time of the queue */
 	u64 weight;		/* of all runnable tasks */
+	s64 waiting;		/* tasks in the shared queue */
 	u64 last_rescue;
 } __attribute__((aligned(64)));
 

@@ -36,16 +36,24 @@ const fn optional(symbol: &'static str, since: &'static str, without: &'static s
 }
 
 /// Everything looked for, in the order in which kernels brought it.
-pub const FEATURES: [Feature; 9] = [
+pub const FEATURES: [Feature; 17] = [
     needed("scx_bpf_create_dsq"),
+    needed("scx_bpf_dsq_nr_queued"),
     needed("scx_bpf_kick_cpu"),
+    needed("scx_bpf_pick_idle_cpu"),
+    needed("scx_bpf_select_cpu_dfl"),
+    needed("scx_bpf_task_cpu"),
+    needed("scx_bpf_task_running"),
+    needed("scx_bpf_test_and_clear_cpu_idle"),
     needed("bpf_iter_scx_dsq_new"),
     optional("scx_bpf_dsq_insert", "6.13", "scx_bpf_dispatch"),
+    optional("scx_bpf_dsq_move", "6.13", "scx_bpf_dispatch_from_dsq"),
     optional("scx_bpf_dsq_move_to_local", "6.13", "scx_bpf_consume"),
     optional("scx_bpf_now", "6.14", "bpf_ktime_get_ns"),
-    optional("scx_bpf_events", "6.15", "no kernel event counters"),
     optional("scx_bpf_select_cpu_and", "6.17", "scx_bpf_select_cpu_dfl"),
-    optional("scx_bpf_cpu_curr", "6.18", "scx_bpf_cpu_rq"),
+    optional("scx_bpf_dsq_peek", "7.1", "an iterator over the queue"),
+    optional("scx_bpf_task_set_slice", "6.19", "a store to the slice"),
+    optional("scx_bpf_dsq_reenq", "7.1", "scx_bpf_reenqueue_local"),
 ];
 
 /// A feature and whether the running kernel has it.
