@@ -2,10 +2,11 @@
 //! Learned bursts against the truth.
 
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use evenkeel_bench::law::BurstLaw;
 use evenkeel_bench::sleeper::{Sleeper, Slept};
+use evenkeel_bench::thread::set_nice;
 use evenkeel_guest::daemon::Daemon;
 use evenkeel_guest::limit::within;
 use evenkeel_guest::model::Model;
@@ -76,10 +77,10 @@ fn learns_a_constant_burst(burst: Duration, hogs: usize) {
             learned.statistics
         );
         for model in learned.models {
-            assert!(
-                is_near(model.last_burst_ns, truth),
-                "{model:?} for {truth} ns"
-            );
+            // Not always the median: a burst that is late runs on into the next one.
+            let mut bursts = learned.truth.burst_ns.iter();
+            let known = bursts.any(|burst| is_near(model.last_burst_ns, *burst));
+            assert!(known, "{model:?} for {truth} ns");
             // Alone, there is no decision to estimate for.
             if hogs > 0 {
                 assert!(model.confident, "{model:?}");
@@ -114,6 +115,46 @@ fn bursts_of_1_ms_are_learned_beside_hogs_that_preempt() {
 #[ignore = "needs a guest"]
 fn bursts_of_3_ms_are_learned_beside_hogs_that_preempt() {
     learns_a_constant_burst(3 * MS, 2);
+}
+
+#[test]
+#[ignore = "needs a guest"]
+fn renice_in_mid_burst_leaves_labels_unchanged() {
+    within(60, || {
+        let daemon = Daemon::start(&["--learn", "prefix:learner"]);
+        let mut team = Team::new();
+        team.hog(&Place::default());
+        let law = BurstLaw::Constant(3 * MS);
+        let member = team.sleeper(&Place::default(), periodic("learner", law, 15 * MS));
+        let mut rng = fastrand::Rng::with_seed(2);
+        let mut changes = 0;
+        let start = Instant::now();
+        while start.elapsed() < WINDOW {
+            set_nice(member.tid, rng.i32(-5..=5)).expect("root may renice");
+            changes += 1;
+            sleep(Duration::from_micros(rng.u64(300..1_500)));
+        }
+        let (labels, model) = (Statistics::read(), Model::of(member.tid));
+        team.stop();
+        let truth = member.join().burst_ns;
+        daemon.stop();
+        eprintln!(
+            "{changes} changes, {} bursts, {labels:?}, {model:?}",
+            truth.len()
+        );
+        assert!(
+            changes > truth.len(),
+            "{changes} changes in {} bursts",
+            truth.len()
+        );
+        // Had a change closed a label, there would be more of them, and shorter ones.
+        assert!(
+            labels.bursts.abs_diff(truth.len() as u64) <= 8,
+            "{labels:?}"
+        );
+        assert!(labels.relative_error() < 0.1, "{labels:?}");
+        assert!(is_near(model.estimate_ns, median(&truth)), "{model:?}");
+    });
 }
 
 fn learns_alternation(hogs: usize) {

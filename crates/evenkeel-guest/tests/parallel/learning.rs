@@ -2,7 +2,7 @@
 //! What is learned on two CPUs; the exact tests are in the deterministic part.
 
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use evenkeel_bench::law::BurstLaw;
 use evenkeel_bench::thread::{set_affinity, set_nice};
@@ -13,12 +13,36 @@ use evenkeel_guest::scene::{SETTLE, median, periodic};
 use evenkeel_guest::statistics::Statistics;
 use evenkeel_guest::team::{Place, Team};
 
-const BURST: Duration = Duration::from_millis(3);
-const PERIOD: Duration = Duration::from_millis(15);
+const BURST: Duration = Duration::from_millis(1);
+const PERIOD: Duration = Duration::from_millis(20);
 
-/// An estimate within a fifth of the truth.
-fn is_near(estimate: u64, truth: u64) -> bool {
-    estimate.abs_diff(truth) * 5 <= truth
+/// Holds the labels to the bursts that the threads themselves measured: as many, and as long.
+fn labels_are_the_truth(labels: &Statistics, truth: &[u64]) {
+    let (count, sum) = (truth.len() as u64, truth.iter().sum::<u64>());
+    // What was closed before the warm-up's end, or after the counters were read.
+    let slack = 30 + count / 20;
+    assert!(
+        labels.bursts.abs_diff(count) <= slack,
+        "{labels:?} for {count} bursts"
+    );
+    let (label, burst) = (
+        labels.burst_sum_ns / labels.scored.max(1),
+        sum / count.max(1),
+    );
+    assert!(
+        label.abs_diff(burst) * 10 <= burst,
+        "labels of {label} ns for bursts of {burst} ns"
+    );
+}
+
+/// How far bursts are from their median on average, in log2. On a busy emulated machine even a
+/// constant burst varies, and nobody can foresee by how much.
+fn spread(bursts: &[u64]) -> f64 {
+    let middle = median(bursts) as f64;
+    let far = bursts
+        .iter()
+        .map(|burst| (*burst as f64 / middle).log2().abs());
+    far.sum::<f64>() / bursts.len() as f64
 }
 
 #[test]
@@ -29,12 +53,12 @@ fn renice_and_taskset_in_mid_burst_leave_labels_unchanged() {
         let mut team = Team::new();
         team.hog(&Place::default());
         team.hog(&Place::default());
-        let sleeper = periodic("learner", BurstLaw::Constant(BURST), PERIOD);
-        let member = team.sleeper(&Place::default(), sleeper);
+        let law = BurstLaw::Constant(3 * BURST);
+        let member = team.sleeper(&Place::default(), periodic("learner", law, PERIOD));
         let mut rng = fastrand::Rng::with_seed(2);
         let mut changes = 0;
-        let start = std::time::Instant::now();
-        while start.elapsed() < Duration::from_secs(6) {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(8) {
             // Several changes a burst, never in step with it.
             let masks: [&[usize]; 3] = [&[0], &[1], &[0, 1]];
             set_affinity(member.tid, masks[rng.usize(0..3)]).expect("the thread lives");
@@ -42,25 +66,21 @@ fn renice_and_taskset_in_mid_burst_leave_labels_unchanged() {
             changes += 1;
             sleep(Duration::from_micros(rng.u64(300..1_500)));
         }
-        set_affinity(member.tid, &[0, 1]).expect("the thread lives");
-        let model = Model::of(member.tid);
-        let labels = Statistics::read().bursts;
+        let labels = Statistics::read();
         team.stop();
-        let slept = member.join();
+        let truth = member.join().burst_ns;
         daemon.stop();
-        let bursts = slept.burst_ns.len() as u64;
-        eprintln!("{changes} changes, {bursts} bursts, {labels} labels, {model:?}");
-        assert!(changes > 200, "{changes}");
-        // A change that closed a label would have made more of them, and shorter ones.
-        assert!(labels <= bursts + 3, "{labels} labels for {bursts} bursts");
-        assert!(
-            labels + bursts / 10 >= bursts,
-            "{labels} labels for {bursts} bursts"
+        eprintln!(
+            "{changes} changes, {} bursts of {} ns, {labels:?}",
+            truth.len(),
+            median(&truth)
         );
         assert!(
-            is_near(model.estimate_ns, median(&slept.burst_ns)),
-            "{model:?}"
+            changes as usize > truth.len(),
+            "{changes} changes in {} bursts",
+            truth.len()
         );
+        labels_are_the_truth(&labels, &truth);
     });
 }
 
@@ -73,26 +93,28 @@ fn bursts_are_learned_across_preemptions_and_migrations() {
         for _ in 0..4 {
             team.hog(&Place::default());
         }
-        let law = BurstLaw::Constant(BURST);
         let members: Vec<_> = (0..2)
-            .map(|n| periodic(&format!("learner-{n}"), law, PERIOD))
+            .map(|n| periodic(&format!("learner-{n}"), BurstLaw::Constant(BURST), PERIOD))
             .map(|sleeper| team.sleeper(&Place::default(), sleeper))
             .collect();
-        sleep(Duration::from_secs(4));
-        let models: Vec<_> = members.iter().map(|member| Model::of(member.tid)).collect();
-        let statistics = Statistics::read();
+        sleep(Duration::from_secs(6));
+        let labels = Statistics::read();
         team.stop();
-        for (member, model) in members.into_iter().zip(models) {
-            let slept = member.join();
-            assert!(model.confident, "{model:?}");
-            assert!(
-                is_near(model.estimate_ns, median(&slept.burst_ns)),
-                "{model:?}"
-            );
-        }
+        let truth: Vec<u64> = members
+            .into_iter()
+            .flat_map(|member| member.join().burst_ns)
+            .collect();
         daemon.stop();
-        assert!(statistics.scored > 100, "{statistics:?}");
-        assert!(statistics.mean_log_error() < 0.3, "{statistics:?}");
+        let (error, spread) = (labels.mean_log_error(), spread(&truth));
+        eprintln!(
+            "error {error:.3}, spread {spread:.3}, median {} ns, {labels:?}",
+            median(&truth)
+        );
+        labels_are_the_truth(&labels, &truth);
+        assert!(
+            error <= 1.3 * spread + 0.15,
+            "error {error:.3} where bursts spread {spread:.3}"
+        );
     });
 }
 

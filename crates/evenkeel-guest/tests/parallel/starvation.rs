@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! No runnable task waits beyond the stated bound, (R + L) x W / w and one slice.
+//! No runnable task waits beyond the stated bound: 3 (R + L) W / w and one slice (`docs/order.md`).
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -46,7 +46,8 @@ fn nothing_waits_beyond_the_bound_under_twentyfold_oversubscription() {
         drop(team);
         daemon.stop();
         // Equal weights: W / w is the number of runnable tasks to each CPU. The four sleepers and
-        // the test itself add less than 5.
+        // the test itself add less than 5. Where nearly all are hogs the factor of 3, the price of
+        // credit, is not needed.
         let bound = Duration::from_millis(OVERTAKE_MS * (each as u64 + 5) + SLICE_MS);
         eprintln!("longest gap {gap:?} of {bound:?}, {statistics:?}");
         assert!(gap <= bound, "{gap:?} of {bound:?}");
@@ -107,7 +108,7 @@ fn a_flood_of_short_bursts_does_not_starve_a_hog() {
         let statistics = Statistics::read();
         drop(team);
         daemon.stop();
-        let bound = Duration::from_millis(OVERTAKE_MS * 13 + SLICE_MS);
+        let bound = Duration::from_millis(3 * OVERTAKE_MS * 13 + SLICE_MS);
         eprintln!("longest gap {gap:?} of {bound:?}, {statistics:?}");
         assert!(gap <= bound, "{gap:?} of {bound:?}");
         assert_eq!(statistics.wait_over_bound, 0, "{statistics:?}");
