@@ -32,7 +32,7 @@ pub struct Arguments {
 
 /// What the system has beside Debian's minimum: an init, and what `evenkeel` is linked with.
 /// Without udev, systemd waits 90 s for the console's device.
-const PACKAGES: &str = "systemd-sysv,udev,kmod,procps,libelf1t64,zlib1g,libseccomp2";
+const PACKAGES: &str = "systemd-sysv,udev,kmod,procps,libelf1t64,zlib1g";
 
 /// Runs `cargo xtask image`.
 pub fn run(arguments: &Arguments) -> Result<u8> {

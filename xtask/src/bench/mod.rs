@@ -12,13 +12,14 @@ mod trials;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::builder::RangedU64ValueParser;
 
 use crate::lab::{Boot, Clock};
-use crate::process::{FAILURE, Failure};
+use crate::process::{self, FAILURE, Failure};
 use crate::{cargo, paths, setup};
 use record::{Lab, Record};
 
@@ -103,6 +104,27 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         .iter()
         .filter(|verdict| verdict.outcome == judge::Outcome::Exceeded);
     Ok(if failed.count() == 0 { 0 } else { THRESHOLD })
+}
+
+/// What was compared on what, for the page.
+fn setting() -> Result<String> {
+    let kernel = setup::kernel_image()?;
+    let release = kernel
+        .parent()
+        .and_then(Path::file_name)
+        .unwrap_or_default();
+    let mut git = Command::new("git");
+    git.args(["describe", "--always", "--dirty"])
+        .current_dir(paths::checkout()?);
+    let commit = process::output(&mut git).unwrap_or_else(|_| "unknown".to_owned());
+    let peers = setup::PEERS
+        .map(|(name, version)| format!("{name} {version}"))
+        .join(", ");
+    let release = release.to_string_lossy();
+    Ok(format!(
+        "Evenkeel at {}, {peers}, kernel {release}.",
+        commit.trim()
+    ))
 }
 
 /// Runs the trials of one lab in the guest, and prints them.

@@ -13,11 +13,11 @@ use crate::statistics::Ratio;
 const COMPARED: [&str; 4] = ["evenkeel", "scx_bpfland", "scx_cosmos", "default-again"];
 
 /// The whole page.
-pub fn render(records: &[Record], verdicts: &[Verdict], size: Size) -> String {
+pub fn render(records: &[Record], verdicts: &[Verdict], size: Size, setting: &str) -> String {
     let mut text = format!(
         "# Overhead\n\n\
          `cargo xtask bench overhead --blocks {} --seed {} --out DIR`, {} measurements, {} of them \
-         failed.\n\n\
+         failed. {setting}\n\n\
          Randomised blocks within one boot of each lab. Ratios: Hodges-Lehmann estimate of the \
          paired log ratio with its 95 % signed-rank interval; below 1 is better than the other. \
          The machine is emulated, so that absolute figures mean nothing. The ratio of the default \
@@ -153,7 +153,7 @@ mod tests {
             failure: None,
         };
         let records = [record("default", Some(1.0)), record("evenkeel", None)];
-        let text = render(&records, &[], Size { blocks: 1, seed: 1 });
+        let text = render(&records, &[], Size { blocks: 1, seed: 1 }, "Kernel 7.");
         assert!(text.contains("2 measurements, 1 of them failed"), "{text}");
         assert!(text.contains("| perf bench sched pipe | none |"), "{text}");
         assert!(!text.contains("Two CPUs"), "{text}");

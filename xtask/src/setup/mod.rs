@@ -22,7 +22,7 @@ use anyhow::Result;
 
 pub use clang::find as clang;
 pub use kernel::image as kernel_image;
-pub use peers::ensure as peers;
+pub use peers::{PEERS, ensure as peers};
 pub use virtme::program as virtme_run;
 
 use crate::process::{Failure, UNSUPPORTED};
