@@ -95,11 +95,8 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         }
     }
     let verdicts = judge::all(&records);
-    write(
-        &overhead.out,
-        &records,
-        &report::render(&records, &verdicts, overhead.size),
-    )?;
+    let page = report::render(&records, &verdicts, overhead.size, &setting()?);
+    write(&overhead.out, &records, &page)?;
     let failed = verdicts
         .iter()
         .filter(|verdict| verdict.outcome == judge::Outcome::Exceeded);
