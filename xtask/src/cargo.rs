@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::{paths, process};
+use crate::{paths, process, setup};
 
 /// An executable that cargo built.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,10 +22,17 @@ pub struct Executable {
     pub path: PathBuf,
 }
 
-/// A cargo command in the checkout.
+/// A cargo command in the checkout. The checkout's cargo configuration names a compiler for BPF;
+/// where the machine has only another one, that is named instead.
 pub fn command() -> Result<Command> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(paths::checkout()?);
+    let named = std::env::var("BPF_CLANG").unwrap_or_else(|_| "clang-19".to_owned());
+    if process::find(&named).is_none()
+        && let Some(clang) = setup::clang()
+    {
+        command.env("BPF_CLANG", clang);
+    }
     Ok(command)
 }
 

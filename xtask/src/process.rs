@@ -86,7 +86,7 @@ pub fn succeeds(command: &mut Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// The first directory of `PATH`, or of the system directories, that holds the program.
+/// Where a program is: in a directory of `PATH` or a system directory, or at its own path.
 pub fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
