@@ -147,11 +147,11 @@ fn renice_in_mid_burst_leaves_labels_unchanged() {
             "{changes} changes in {} bursts",
             truth.len()
         );
-        // Had a change closed a label, there would be more of them, and shorter ones.
-        assert!(
-            labels.bursts.abs_diff(truth.len() as u64) <= 8,
-            "{labels:?}"
-        );
+        // Had a change closed a label, there would be more of them, and shorter ones. The last
+        // bursts came while the counters were being read.
+        let bursts = truth.len() as u64;
+        assert!(labels.bursts <= bursts + 2, "{bursts} bursts, {labels:?}");
+        assert!(labels.bursts + 25 >= bursts, "{bursts} bursts, {labels:?}");
         assert!(labels.relative_error() < 0.1, "{labels:?}");
         assert!(is_near(model.estimate_ns, median(&truth)), "{model:?}");
     });

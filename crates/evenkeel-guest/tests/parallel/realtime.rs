@@ -13,7 +13,7 @@ use evenkeel_bench::thread::Class;
 use evenkeel_guest::cpus;
 use evenkeel_guest::daemon::Daemon;
 use evenkeel_guest::limit::within;
-use evenkeel_guest::scene::{SETTLE, beside_hogs, jittered, periodic};
+use evenkeel_guest::scene::{SETTLE, jittered, periodic};
 use evenkeel_guest::team::{Member, Place, Team};
 use evenkeel_guest::{servers, sysfs};
 
@@ -81,26 +81,35 @@ fn a_real_time_hog_that_starves_a_task_is_what_the_diagnosis_names() {
     });
 }
 
+/// The part of its deadlines that an audio-like thread misses beside hogs of this nice value.
+fn missed_beside_hogs(nice: i32) -> f64 {
+    let mut team = Team::new();
+    for _ in 0..2 * cpus::online() {
+        team.hog(&Place::default().nice(nice));
+    }
+    sleep(SETTLE);
+    let burst = BurstLaw::Constant(Duration::from_millis(1));
+    let audio = periodic("audio", burst, Duration::from_millis(10));
+    let member = team.sleeper(&Place::default(), audio);
+    sleep(Duration::from_secs(5));
+    team.stop();
+    let slept = member.join();
+    slept.missed as f64 / slept.completion.percentiles().count as f64
+}
+
 #[test]
 #[ignore = "needs a guest"]
 fn a_periodic_task_beside_hogs_misses_no_more_deadlines_than_by_default() {
-    within(60, || {
-        let missed = || {
-            let burst = BurstLaw::Constant(Duration::from_millis(1));
-            let audio = periodic("audio", burst, Duration::from_millis(10));
-            let hogs = 2 * cpus::online();
-            let slept = beside_hogs(hogs, &Place::default(), audio, Duration::from_secs(6));
-            let completion = slept.completion.percentiles();
-            (slept.missed as f64 / completion.count as f64, completion)
-        };
-        let default = missed();
+    within(90, || {
+        // Hogs of its own weight, and a build that was niced out of the way.
+        let nices = [0, 10];
+        let default = nices.map(missed_beside_hogs);
         let daemon = Daemon::start(&[]);
-        let ours = missed();
+        let ours = nices.map(missed_beside_hogs);
         daemon.stop();
         eprintln!("missed {ours:.3?}, by default {default:.3?}");
-        assert!(
-            ours.0 <= default.0 + 0.01,
-            "{ours:.3?} against {default:.3?}"
-        );
+        for (ours, default) in ours.iter().zip(default) {
+            assert!(*ours <= default + 0.01, "{ours:.3} against {default:.3}");
+        }
     });
 }
