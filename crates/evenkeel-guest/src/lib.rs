@@ -8,6 +8,7 @@
 pub mod bpf;
 pub mod command;
 pub mod cpus;
+pub mod crowd;
 pub mod daemon;
 pub mod gauge;
 pub mod limit;

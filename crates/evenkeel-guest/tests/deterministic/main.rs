@@ -6,3 +6,4 @@ mod learning;
 mod order;
 mod shadow;
 mod slices;
+mod starvation;

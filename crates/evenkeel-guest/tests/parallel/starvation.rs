@@ -2,28 +2,20 @@
 //! No runnable task waits beyond the stated bound: 3 (R + L) W / w and one slice (`docs/order.md`).
 
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use evenkeel_bench::law::BurstLaw;
-use evenkeel_bench::spin::Spinner;
-use evenkeel_guest::cpus;
+use evenkeel_guest::crowd::{self, Waited, fluid_bound, hogs};
 use evenkeel_guest::daemon::Daemon;
 use evenkeel_guest::limit::within;
-use evenkeel_guest::scene::{SETTLE, jittered};
-use evenkeel_guest::statistics::Statistics;
-use evenkeel_guest::team::{Place, Team};
+use evenkeel_guest::scene::SETTLE;
+use evenkeel_guest::team::Place;
 
-/// R + L of the bound, in milliseconds.
-const OVERTAKE_MS: u64 = 40;
-/// A slice that was just handed out, and its end.
-const SLICE_MS: u64 = 6;
-
-fn hogs(count: usize, place: &Place) -> Team {
-    let mut team = Team::new();
-    for _ in 0..count {
-        team.hog(place);
-    }
-    team
+/// Holds a crowd to `bound`, and every wait to its own by the scheduler's count.
+fn expect_bound(waited: &Waited, bound: Duration) {
+    eprintln!("bound {bound:?}, {waited:?}");
+    assert!(waited.gap <= bound, "{:?} of {bound:?}", waited.gap);
+    assert_eq!(waited.statistics.wait_over_bound, 0, "{waited:?}");
+    assert!(waited.statistics.wait_max_ns > 0, "{waited:?}");
 }
 
 #[test]
@@ -31,28 +23,12 @@ fn hogs(count: usize, place: &Place) -> Team {
 fn nothing_waits_beyond_the_bound_under_twentyfold_oversubscription() {
     within(90, || {
         let daemon = Daemon::start(&[]);
-        let each = 20;
-        let mut team = hogs(each * cpus::online(), &Place::default());
-        let law = BurstLaw::LogUniform(Duration::from_micros(200), Duration::from_millis(10));
-        for n in 0..4 {
-            let sleeper = jittered(&format!("sleeper-{n}"), law, Duration::from_millis(50), n);
-            team.sleeper(&Place::default(), sleeper);
-        }
-        sleep(4 * SETTLE);
-        team.reset();
-        sleep(Duration::from_secs(10));
-        let gap = team.longest_gap();
-        let statistics = Statistics::read();
-        drop(team);
+        let waited = crowd::oversubscribed(20, Duration::from_secs(10));
         daemon.stop();
         // Equal weights: W / w is the number of runnable tasks to each CPU. The four sleepers and
         // the test itself add less than 5. Where nearly all are hogs the factor of 3, the price of
         // credit, is not needed.
-        let bound = Duration::from_millis(OVERTAKE_MS * (each as u64 + 5) + SLICE_MS);
-        eprintln!("longest gap {gap:?} of {bound:?}, {statistics:?}");
-        assert!(gap <= bound, "{gap:?} of {bound:?}");
-        assert_eq!(statistics.wait_over_bound, 0, "{statistics:?}");
-        assert!(statistics.wait_max_ns > 0, "{statistics:?}");
+        expect_bound(&waited, fluid_bound(25, 1));
     });
 }
 
@@ -60,30 +36,15 @@ fn nothing_waits_beyond_the_bound_under_twentyfold_oversubscription() {
 #[ignore = "needs a guest"]
 fn a_build_step_on_a_crowded_machine_is_not_stretched_beyond_its_share() {
     within(90, || {
-        // 100 ms of CPU time that begins after a sleep, like a linker between compilers.
-        let step = || {
-            let mut team = hogs(20 * cpus::online(), &Place::default());
-            sleep(2 * SETTLE);
-            let member = team.spawn("linker", &Place::default(), |_| {
-                let walls = (0..2).map(|_| {
-                    sleep(Duration::from_millis(300));
-                    let start = Instant::now();
-                    Spinner::get().burn(100_000_000);
-                    start.elapsed()
-                });
-                walls.max().unwrap_or_default()
-            });
-            member.join()
-        };
-        let default = step();
+        let default = crowd::build_step();
         let daemon = Daemon::start(&[]);
-        let ours = step();
+        let ours = crowd::build_step();
         daemon.stop();
         eprintln!("{ours:?}, by default {default:?}");
         // Its fair share is one part in 21 of a CPU: 2.1 s.
-        let fair = Duration::from_millis(2_100);
+        let usual = default.max(Duration::from_millis(2_100));
         assert!(
-            ours <= default.max(fair).mul_f64(1.25),
+            ours <= usual.mul_f64(1.25),
             "{ours:?}, by default {default:?}"
         );
     });
@@ -94,24 +55,9 @@ fn a_build_step_on_a_crowded_machine_is_not_stretched_beyond_its_share() {
 fn a_flood_of_short_bursts_does_not_starve_a_hog() {
     within(60, || {
         let daemon = Daemon::start(&[]);
-        let mut team = hogs(1, &Place::on(0));
-        let burst = BurstLaw::Constant(Duration::from_millis(1));
-        // Twelve tenths of the CPU, all of it in short, predictable bursts.
-        for n in 0..12 {
-            let sleeper = jittered(&format!("sleeper-{n}"), burst, Duration::from_millis(10), n);
-            team.sleeper(&Place::on(0), sleeper);
-        }
-        sleep(4 * SETTLE);
-        team.reset();
-        sleep(Duration::from_secs(5));
-        let gap = team.longest_gap();
-        let statistics = Statistics::read();
-        drop(team);
+        let waited = crowd::flooded(Duration::from_secs(5));
         daemon.stop();
-        let bound = Duration::from_millis(3 * OVERTAKE_MS * 13 + SLICE_MS);
-        eprintln!("longest gap {gap:?} of {bound:?}, {statistics:?}");
-        assert!(gap <= bound, "{gap:?} of {bound:?}");
-        assert_eq!(statistics.wait_over_bound, 0, "{statistics:?}");
+        expect_bound(&waited, fluid_bound(13, 3));
     });
 }
 
@@ -120,20 +66,7 @@ fn a_flood_of_short_bursts_does_not_starve_a_hog() {
 fn a_nap_between_long_bursts_earns_no_more_than_a_share() {
     within(60, || {
         let daemon = Daemon::start(&[]);
-        let mut team = hogs(1, &Place::on(0));
-        let napper = team.spawn("napper", &Place::on(0), |stop| {
-            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                Spinner::get().burn(4_000_000);
-                sleep(Duration::from_micros(100));
-            }
-            evenkeel_bench::clock::thread_cpu_ns()
-        });
-        let window = Duration::from_secs(5);
-        sleep(window);
-        let hog = evenkeel_bench::clock::cpu_ns_of(team.tids()[0]).expect("the hog lives");
-        team.stop();
-        let napper = napper.join();
-        let share = napper as f64 / (napper + hog) as f64;
+        let share = crowd::share_of_a_napper(Duration::from_secs(5));
         daemon.stop();
         eprintln!("share of the napper {share:.3}");
         assert!(share < 0.55, "{share:.3}");
