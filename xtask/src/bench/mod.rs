@@ -86,6 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let mut programs = cargo::release_programs()?;
     programs.extend(setup::peers()?);
     programs.push(paths::own_program()?.0);
+    programs.extend(["hackbench", "perf"].into_iter().filter_map(process::find));
     fs::create_dir_all(&overhead.out)
         .with_context(|| format!("cannot create {}", overhead.out.display()))?;
     let mut records = Vec::new();

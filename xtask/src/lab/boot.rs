@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use super::guest::{Output, Script};
 use super::job::Job;
 use super::running::Running;
-use super::{disk, lock, machine};
+use super::{disk, libraries, lock, machine};
 use crate::{paths, setup};
 
 /// How the guest's time passes.
@@ -97,6 +97,7 @@ impl Boot {
         let script = Script {
             output: Output::Virtme,
             programs: &self.programs,
+            libraries: &libraries::of(&self.programs),
             command: &self.command,
             checkout: Some(&checkout),
             visible: &visible,

@@ -59,6 +59,8 @@ pub fn command(boot: &Boot, image: &Path, kernel: &Path, job: &Path) -> Result<C
     let script = Script {
         output: Output::Ports,
         programs: &names,
+        // The disk has a C library of its own.
+        libraries: &[],
         command: &boot.command,
         checkout: None,
         visible: &[],

@@ -39,6 +39,8 @@ pub struct Script<'a> {
     pub output: Output,
     /// Programs copied into the guest's memory and put on its PATH.
     pub programs: &'a [PathBuf],
+    /// Shared libraries copied into the guest's memory and looked for there first.
+    pub libraries: &'a [PathBuf],
     /// The command and its arguments.
     pub command: &'a [String],
     /// The checkout, if the guest sees it: named to the command by `EVENKEEL_CHECKOUT`.
@@ -55,7 +57,7 @@ impl Script<'_> {
              report started\n\
              mkdir -p {MEMORY}\n\
              mount -t tmpfs -o mode=755,size=75% evenkeel {MEMORY}\n\
-             mkdir {MEMORY}/bin {MEMORY}/home {MEMORY}/tmp {MEMORY}/work {MEMORY}/keep\n",
+             mkdir {MEMORY}/bin {MEMORY}/lib {MEMORY}/home {MEMORY}/tmp {MEMORY}/work {MEMORY}/keep\n",
             self.output.report_device()
         );
         if self.output == Output::Ports {
@@ -69,9 +71,15 @@ impl Script<'_> {
              cp {JOB}/config \"/boot/config-$(uname -r)\"\n\
              fi\n"
         ));
-        for program in self.programs {
-            let program = quote::shell(&program.to_string_lossy());
-            text.push_str(&format!("cp {program} {MEMORY}/bin/\n"));
+        for (files, directory) in [(self.programs, "bin"), (self.libraries, "lib")] {
+            if !files.is_empty() {
+                let files: Vec<_> = files.iter().map(|file| file.to_string_lossy()).collect();
+                let files = quote::shell_words(files.iter().map(AsRef::as_ref));
+                text.push_str(&format!("cp -L {files} {MEMORY}/{directory}/\n"));
+            }
+        }
+        if !self.libraries.is_empty() {
+            text.push_str(&format!("export LD_LIBRARY_PATH={MEMORY}/lib\n"));
         }
         let command = quote::shell_words(self.command.iter().map(String::as_str));
         let checkout = self.checkout.map_or(String::new(), |path| {
@@ -179,6 +187,7 @@ mod tests {
         let script = Script {
             output: Output::Ports,
             programs: &[PathBuf::from("/tmp/a b/evenkeel")],
+            libraries: &[PathBuf::from("/tmp/a b/libc.so")],
             command: &command,
             checkout: Some(Path::new("/tmp/a b")),
             visible: &[PathBuf::from("/tmp/a b")],

@@ -11,6 +11,7 @@ mod console;
 mod disk;
 mod guest;
 mod job;
+mod libraries;
 mod lock;
 mod machine;
 mod running;
