@@ -20,12 +20,31 @@ static __always_inline u64 running_key(const struct cpu_ctx *cctx, u64 ran)
 }
 
 /*
+ * Where preempt_count() counts nested hard interrupts: bits 16 to 19, or, on
+ * kernels that count disabled interrupts there, bits 24 to 27. The tick, which
+ * is one, shows which.
+ */
+#define EK_HARDIRQ_OLD 0x000f0000
+#define EK_HARDIRQ_NEW 0x0f000000
+u32 hardirq_mask = EK_HARDIRQ_OLD | EK_HARDIRQ_NEW;
+
+static __always_inline void learn_hardirq_mask(void)
+{
+	u32 mask = get_preempt_count() & EK_HARDIRQ_NEW ? EK_HARDIRQ_NEW : EK_HARDIRQ_OLD;
+
+	if (hardirq_mask != mask)
+		WRITE_ONCE(hardirq_mask, mask);
+}
+
+/*
  * Whether the task that runs on @cpu is itself the waker: it has work in hand
- * for the woken task, which gains nothing from stopping it half-way.
+ * for the woken task, which gains nothing from stopping it half-way. A wakeup
+ * from an interrupt, such as a timer's, is not its doing.
  */
 static __always_inline bool wakes_by_itself(s32 cpu)
 {
-	return (u32)cpu == bpf_get_smp_processor_id() && bpf_in_task();
+	return (u32)cpu == bpf_get_smp_processor_id() &&
+	       !(get_preempt_count() & (READ_ONCE(hardirq_mask) | SOFTIRQ_OFFSET));
 }
 
 /* Announce @tctx's task, queued under its key, to @cpu, which runs @cctx's task. */

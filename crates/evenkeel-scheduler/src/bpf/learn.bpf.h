@@ -35,10 +35,7 @@ static __always_inline void wake_model(const struct task_struct *p, struct task_
 {
 	u64 now, slept;
 
-	if (!training())
-		return;
-	tctx->learned = is_learnable(p);
-	if (!tctx->learned)
+	if (!training() || !tctx->learned)
 		return;
 	now = scx_bpf_now();
 	slept = tctx->slept_at && now > tctx->slept_at ? now - tctx->slept_at : 0;

@@ -347,6 +347,8 @@ void BPF_STRUCT_OPS(evenkeel_running, struct task_struct *p)
 		return;
 	}
 	wake_up(p, tctx, cpu);
+	/* A task may take another name at any time. */
+	tctx->learned = is_learnable(p);
 	if (tctx->queue) {
 		end_wait(tctx, cctx, now);
 		count_served(tctx);
@@ -383,6 +385,7 @@ void BPF_STRUCT_OPS(evenkeel_tick, struct task_struct *p)
 	struct cpu_ctx *cctx = this_cpu();
 	u64 end = READ_ONCE(cctx->slice_end);
 
+	learn_hardirq_mask();
 	if (end && scx_bpf_now() >= end)
 		scx_bpf_task_set_slice(p, 0);
 }
@@ -484,6 +487,7 @@ s32 BPF_STRUCT_OPS(evenkeel_init_task, struct task_struct *p, struct scx_init_ta
 	tctx = bpf_task_storage_get(&ek_tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!tctx)
 		return -ENOMEM;
+	tctx->learned = is_learnable(p);
 	if (args->fork && training()) {
 		parent = task_of(bpf_get_current_task_btf());
 		if (parent)

@@ -6,7 +6,7 @@
 #ifndef EK_RESCUE_BPF_H
 #define EK_RESCUE_BPF_H
 
-/* How often a node looks, and how many waiters from the end of the queue it looks at. */
+/* How often a CPU looks, and how many waiters from the end of the queue it looks at. */
 #define EK_RESCUE_EVERY_NS 50000000ULL
 #define EK_RESCUE_SCAN 32
 
@@ -33,17 +33,19 @@ static __always_inline bool rescue_from(u64 dsq, s32 cpu, u64 now)
 	return moved;
 }
 
-/* Whether an aged waiter was put on this CPU. Called from ops.dispatch alone. */
+/*
+ * Whether an aged waiter was put on this CPU. Each CPU looks for itself: only
+ * it can help those in its own queue. Called from ops.dispatch alone.
+ */
 static __always_inline bool rescue(s32 cpu, struct cpu_ctx *cctx, u32 node)
 {
-	struct node_ctx *nctx = node_at(node);
 	u64 now = scx_bpf_now();
 
-	if (now < READ_ONCE(nctx->last_rescue) + EK_RESCUE_EVERY_NS)
+	if (now < cctx->last_rescue + EK_RESCUE_EVERY_NS)
 		return false;
-	WRITE_ONCE(nctx->last_rescue, now);
-	if (rescue_from(node_dsq(node), cpu, now) ||
-	    (READ_ONCE(cctx->waiting) && rescue_from(cpu_dsq(cpu), cpu, now))) {
+	cctx->last_rescue = now;
+	if ((READ_ONCE(cctx->waiting) > 0 && rescue_from(cpu_dsq(cpu), cpu, now)) ||
+	    (READ_ONCE(node_at(node)->waiting) > 0 && rescue_from(node_dsq(node), cpu, now))) {
 		COUNT(cctx, rescues);
 		return true;
 	}

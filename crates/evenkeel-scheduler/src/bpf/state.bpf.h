@@ -86,6 +86,7 @@ struct cpu_ctx {
 	u64 slice_end;		/* 0: alone, the kernel's own end of the slice is good enough */
 	u64 armed_until;	/* when the slice timer fires; 0: not armed */
 	u64 last_preempt;
+	u64 last_rescue;
 	u64 v;			/* of the running task, when it started */
 	u64 rank;
 	u64 attained;		/* service of its burst when it started */
@@ -109,7 +110,6 @@ struct node_ctx {
 	u64 v;			/* V: fluid virtual time of the queue */
 	u64 weight;		/* of all runnable tasks */
 	s64 waiting;		/* tasks in the shared queue */
-	u64 last_rescue;
 } __attribute__((aligned(64)));
 
 struct node_ctx nodes[EK_MAX_NODES];
