@@ -32,6 +32,8 @@ pub struct Statistics {
     pub slice_alone_max_ns: u64,
     /// The longest time a task waited in the scheduler's queues, in nanoseconds.
     pub wait_max_ns: u64,
+    /// The bound that applied to it, in nanoseconds.
+    pub wait_max_bound_ns: u64,
     /// Waits that exceeded their own bound.
     pub wait_over_bound: u64,
 }
