@@ -13,6 +13,19 @@ use crate::team::{Place, Team};
 /// Time for new threads to settle before something is measured.
 pub const SETTLE: Duration = Duration::from_millis(300);
 
+/// A runnable thread that waited this long was lost or starved. Half of it has been seen on a host
+/// that emulates several guests at once, also under the default scheduler.
+pub const LOST: Duration = Duration::from_secs(2);
+
+/// Holds a team to no thread of it having been kept waiting for [`LOST`].
+///
+/// # Panics
+/// When one was.
+pub fn expect_none_lost(team: &Team) {
+    let gap = team.longest_gap();
+    assert!(gap < LOST, "a thread waited for {gap:?}");
+}
+
 /// A strictly periodic sleeper.
 pub fn periodic(name: &str, bursts: BurstLaw, period: Duration) -> Sleeper {
     Sleeper {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use evenkeel_guest::cpus;
 use evenkeel_guest::daemon::Daemon;
 use evenkeel_guest::limit::within;
-use evenkeel_guest::scene::SETTLE;
+use evenkeel_guest::scene::{LOST, SETTLE, expect_none_lost};
 use evenkeel_guest::team::{Place, Team};
 
 /// Resident memory of a process, in KiB.
@@ -51,11 +51,7 @@ fn forks(window: Duration) -> u64 {
     sleep(window);
     team.stop();
     let count = members.into_iter().map(|member| member.join()).sum();
-    assert!(
-        team.longest_gap() < Duration::from_secs(1),
-        "{:?}",
-        team.longest_gap()
-    );
+    expect_none_lost(&team);
     count
 }
 
@@ -97,11 +93,7 @@ fn tasks_that_die_while_queued_leave_nothing_behind() {
             child.kill().expect("our child can be killed");
             child.wait().expect("our child can be reaped");
         }
-        assert!(
-            team.longest_gap() < Duration::from_secs(1),
-            "{:?}",
-            team.longest_gap()
-        );
+        expect_none_lost(&team);
         drop(team);
         daemon.stop();
     });
@@ -127,11 +119,7 @@ fn threads_that_start_and_end_by_the_hundred_are_all_scheduled() {
                 .collect();
             assert!(threads.into_iter().all(|thread| thread.join().is_ok()));
         }
-        assert!(
-            team.longest_gap() < Duration::from_secs(1),
-            "{:?}",
-            team.longest_gap()
-        );
+        expect_none_lost(&team);
         drop(team);
         daemon.stop();
     });
@@ -171,6 +159,6 @@ fn neither_yielders_nor_spinners_starve_in_a_yield_storm() {
         );
         // A yielder gives way but comes back.
         assert!(yields.iter().all(|count| *count >= 20), "{yields:?}");
-        assert!(gap < Duration::from_millis(500), "{gap:?}");
+        assert!(gap < LOST, "{gap:?}");
     });
 }
