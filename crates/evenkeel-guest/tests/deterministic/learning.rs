@@ -134,14 +134,11 @@ fn renice_in_mid_burst_leaves_labels_unchanged() {
             changes += 1;
             sleep(Duration::from_micros(rng.u64(300..1_500)));
         }
-        let (labels, model) = (Statistics::read(), Model::of(member.tid));
+        let labels = Statistics::read();
         team.stop();
         let truth = member.join().burst_ns;
         daemon.stop();
-        eprintln!(
-            "{changes} changes, {} bursts, {labels:?}, {model:?}",
-            truth.len()
-        );
+        eprintln!("{changes} changes, {} bursts, {labels:?}", truth.len());
         assert!(
             changes > truth.len(),
             "{changes} changes in {} bursts",
@@ -153,7 +150,6 @@ fn renice_in_mid_burst_leaves_labels_unchanged() {
         assert!(labels.bursts <= bursts + 2, "{bursts} bursts, {labels:?}");
         assert!(labels.bursts + 25 >= bursts, "{bursts} bursts, {labels:?}");
         assert!(labels.relative_error() < 0.1, "{labels:?}");
-        assert!(is_near(model.estimate_ns, median(&truth)), "{model:?}");
     });
 }
 
