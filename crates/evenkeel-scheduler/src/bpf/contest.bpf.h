@@ -47,6 +47,18 @@ static __always_inline bool wakes_by_itself(s32 cpu)
 	       !(get_preempt_count() & (READ_ONCE(hardirq_mask) | SOFTIRQ_OFFSET));
 }
 
+/* When the task that runs on @cctx has to make way for a waiter that may not preempt it. */
+static __always_inline u64 end_in_company(const struct cpu_ctx *cctx, u64 run_start)
+{
+	struct ek_estimate estimate = {
+		.burst_ns = cctx->estimate_ns,
+		.q90_ns = cctx->q90_ns,
+		.confident = cctx->confident,
+	};
+
+	return run_start + ek_slice(order_config(), &estimate, 1);
+}
+
 /* Announce @tctx's task, queued under its key, to @cpu, which runs @cctx's task. */
 static __always_inline void contest(struct task_ctx *tctx, s32 cpu, struct cpu_ctx *cctx)
 {
@@ -55,11 +67,9 @@ static __always_inline void contest(struct task_ctx *tctx, s32 cpu, struct cpu_c
 	u64 ran = run_start && now > run_start ? now - run_start : 0;
 	u64 attained = cctx->attained + ran;
 	bool soon = ends_soon(cctx->confident, cctx->q90_ns, attained);
-	u64 slice = order.mode == EK_MODE_ONLINE ? order.slice_max_ns : order.fixed_slice_ns;
-	u64 end = now - ran + slice;
+	u64 end = end_in_company(cctx, now - ran);
 
-	if (!cctx->kthread && ek_trusts(order_config(), tctx->confident) &&
-	    !wakes_by_itself(cpu)) {
+	if (order.mode == EK_MODE_ONLINE && !cctx->kthread && !wakes_by_itself(cpu)) {
 		struct ek_contender newcomer = {
 			.key = tctx->key,
 			.estimate_ns = tctx->estimate_ns,
@@ -81,9 +91,10 @@ static __always_inline void contest(struct task_ctx *tctx, s32 cpu, struct cpu_c
 			COUNT(this_cpu(), preemptions);
 			return;
 		}
-		/* It would win but for the moment: it gets the CPU as soon as it may. */
+		/* It goes before whoever runs, but not this instant: after the least slice. */
 		if (newcomer.key < victim.key)
-			end = ek_max(now - ran + order.slice_min_ns, last + order.preempt_gap_ns);
+			end = ek_min(end, ek_max(now - ran + order.slice_min_ns,
+						 last + order.preempt_gap_ns));
 	}
 	/* Someone waits now: a slice meant for a task alone is too long. */
 	cut_slice(cpu, cctx, now, end > now ? end : now, soon);

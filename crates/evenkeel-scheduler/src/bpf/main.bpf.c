@@ -163,6 +163,12 @@ static __always_inline void wait_in_queue(struct task_struct *p, struct task_ctx
 
 	need_estimate(tctx);
 	note_overrun(tctx, cctx);
+	/*
+	 * What the running task wakes by its own work has to wait like the
+	 * unpredictable: going first would cut a producer's batch into pieces.
+	 */
+	if (!running && wakes_by_itself(cpu))
+		tctx->rank = ek_max(tctx->rank, order.fixed_slice_ns);
 	place(p, tctx, node);
 	tctx->enq_at = scx_bpf_now();
 	tctx->enq_v = node->v;

@@ -26,9 +26,7 @@ static __always_inline void end_wait(struct task_ctx *tctx, struct cpu_ctx *cctx
 	/* No bound is shorter than that slice. */
 	if (wait <= c->wait_max_ns && wait <= order.slice_alone_ns)
 		return;
-	weight = node_at(tctx->node)->weight;
-	if (weight < tctx->enq_w)
-		weight = tctx->enq_w;
+	weight = ek_max(peak_weight(node_at(tctx->node), now), tctx->enq_w);
 	bound = ek_overtake_service(order_config(), tctx->key, tctx->enq_v, weight) +
 		order.slice_alone_ns;
 	if (wait > c->wait_max_ns) {

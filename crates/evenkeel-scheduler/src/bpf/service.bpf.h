@@ -31,8 +31,27 @@ static __always_inline u64 charge(const struct task_struct *p, struct task_ctx *
 /* @p begins to compete: its weight counts until it sleeps. */
 static __always_inline void count_runnable(const struct task_struct *p, struct task_ctx *tctx)
 {
+	struct node_ctx *node = node_at(tctx->node);
+	u64 total;
+
 	tctx->weight = p->scx.weight;
-	__sync_fetch_and_add(&node_at(tctx->node)->weight, tctx->weight);
+	total = __sync_fetch_and_add(&node->weight, tctx->weight) + tctx->weight;
+	if (total > READ_ONCE(node->peak))
+		WRITE_ONCE(node->peak, total);
+}
+
+/* How far back the peak of the runnable weight reaches, at least. */
+#define EK_PEAK_SPAN_NS 4000000000ULL
+
+/* The highest runnable weight of late: tasks may have come and gone during a wait. */
+static __always_inline u64 peak_weight(struct node_ctx *node, u64 now)
+{
+	if (now > node->peak_since + EK_PEAK_SPAN_NS) {
+		node->peak_since = now;
+		node->peak_before = node->peak;
+		node->peak = node->weight;
+	}
+	return ek_max(node->peak, node->peak_before);
 }
 
 static __always_inline void count_asleep(struct task_ctx *tctx)

@@ -16,7 +16,7 @@ const volatile struct ek_deadline_config order = {
 	.lag_ns = 20000000,
 	.slice_min_ns = 500000,
 	.slice_max_ns = 5000000,
-	.fixed_slice_ns = 2000000,
+	.fixed_slice_ns = 3000000,
 	.slice_alone_ns = 20000000,
 	.target_latency_ns = 6000000,
 	.preempt_margin_ns = 200000,
@@ -110,6 +110,9 @@ struct node_ctx {
 	u64 v;			/* V: fluid virtual time of the queue */
 	u64 weight;		/* of all runnable tasks */
 	s64 waiting;		/* tasks in the shared queue */
+	u64 peak;		/* highest weight since peak_since */
+	u64 peak_before;	/* and in the time before that */
+	u64 peak_since;
 } __attribute__((aligned(64)));
 
 struct node_ctx nodes[EK_MAX_NODES];
