@@ -8,7 +8,7 @@ use evenkeel_bench::law::BurstLaw;
 use evenkeel_bench::spin::Spinner;
 
 use crate::cpus;
-use crate::scene::{SETTLE, jittered};
+use crate::scene::{SETTLE, jittered, periodic};
 use crate::statistics::Statistics;
 use crate::team::{Place, Team};
 
@@ -108,4 +108,18 @@ pub fn share_of_a_napper(window: Duration) -> f64 {
     team.stop();
     let napper = napper.join();
     napper as f64 / (napper + hog) as f64
+}
+
+/// The part of its deadlines that an audio-like thread, 1 ms each 10 ms, misses beside two hogs of
+/// this nice value for every CPU.
+pub fn missed_deadlines(nice: i32) -> f64 {
+    let mut team = hogs(2 * cpus::online(), &Place::default().nice(nice));
+    sleep(SETTLE);
+    let burst = BurstLaw::Constant(Duration::from_millis(1));
+    let audio = periodic("audio", burst, Duration::from_millis(10));
+    let member = team.sleeper(&Place::default(), audio);
+    sleep(Duration::from_secs(5));
+    team.stop();
+    let slept = member.join();
+    slept.missed as f64 / slept.completion.percentiles().count as f64
 }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use evenkeel_bench::law::BurstLaw;
+use evenkeel_guest::crowd::missed_deadlines;
 use evenkeel_guest::daemon::Daemon;
 use evenkeel_guest::limit::within;
 use evenkeel_guest::scene::{beside_hogs, jittered, shares_on_one_cpu, wakeup_ms};
@@ -55,5 +56,22 @@ fn a_short_predictable_burst_wakes_beside_a_hog_as_fast_as_by_default() {
             ours.1 <= 1.2 * default.1 + 0.1,
             "{ours:.3?} ms, by default {default:.3?} ms"
         );
+    });
+}
+
+#[test]
+#[ignore = "needs a guest"]
+fn a_periodic_task_beside_hogs_misses_no_more_deadlines_than_by_default() {
+    within(60, || {
+        // Hogs of its own weight, and a build that was niced out of the way.
+        let nices = [0, 10];
+        let default = nices.map(missed_deadlines);
+        let daemon = Daemon::start(&[]);
+        let ours = nices.map(missed_deadlines);
+        daemon.stop();
+        eprintln!("missed {ours:.3?}, by default {default:.3?}");
+        for (ours, default) in ours.iter().zip(default) {
+            assert!(*ours <= default + 0.002, "{ours:.3} against {default:.3}");
+        }
     });
 }

@@ -18,20 +18,24 @@ const PERIOD: Duration = Duration::from_millis(20);
 
 /// Holds the labels to the bursts that the threads themselves measured: as many, and as long.
 fn labels_are_the_truth(labels: &Statistics, truth: &[u64]) {
-    let (count, sum) = (truth.len() as u64, truth.iter().sum::<u64>());
+    let count = truth.len() as u64;
     // What was closed before the warm-up's end, or after the counters were read.
     let slack = 30 + count / 20;
     assert!(
         labels.bursts.abs_diff(count) <= slack,
         "{labels:?} for {count} bursts"
     );
-    let (label, burst) = (
-        labels.burst_sum_ns / labels.scored.max(1),
-        sum / count.max(1),
-    );
+    // A stall of the host makes a burst ten times as long. One that fell into the warm-up is in
+    // one of the means only.
+    let mean = |bursts: &[u64]| bursts.iter().sum::<u64>() / (bursts.len() as u64).max(1);
+    let mut sorted = truth.to_vec();
+    sorted.sort_unstable();
+    let (least, most) = (mean(&sorted[..sorted.len() * 98 / 100]), mean(truth));
+    let label = labels.burst_sum_ns / labels.scored.max(1);
+    let range = least - least / 10..=most + most / 10;
     assert!(
-        label.abs_diff(burst) * 10 <= burst,
-        "labels of {label} ns for bursts of {burst} ns"
+        range.contains(&label),
+        "labels of {label} ns for bursts of {least} to {most} ns"
     );
 }
 
