@@ -16,7 +16,7 @@ use evenkeel_guest::team::{Place, Team};
 
 const MS: Duration = Duration::from_millis(1);
 const WINDOW: Duration = Duration::from_secs(3);
-/// The default of `--fixed-slice`.
+/// What `--fixed-slice` is set to where ranks are read.
 const FIXED_SLICE_NS: u64 = 2_000_000;
 
 /// What was learned of a sleeper beside hogs, and the truth.
@@ -134,9 +134,9 @@ fn renice_in_mid_burst_leaves_labels_unchanged() {
             changes += 1;
             sleep(Duration::from_micros(rng.u64(300..1_500)));
         }
-        let labels = Statistics::read();
         team.stop();
         let truth = member.join().burst_ns;
+        let labels = Statistics::read();
         daemon.stop();
         eprintln!("{changes} changes, {} bursts, {labels:?}", truth.len());
         assert!(
@@ -144,11 +144,12 @@ fn renice_in_mid_burst_leaves_labels_unchanged() {
             "{changes} changes in {} bursts",
             truth.len()
         );
-        // Had a change closed a label, there would be more of them, and shorter ones. The last
-        // bursts came while the counters were being read.
+        // Had a change closed a label, there would be more of them, and shorter ones.
         let bursts = truth.len() as u64;
-        assert!(labels.bursts <= bursts + 2, "{bursts} bursts, {labels:?}");
-        assert!(labels.bursts + 25 >= bursts, "{bursts} bursts, {labels:?}");
+        assert!(
+            labels.bursts.abs_diff(bursts) <= 3,
+            "{bursts} bursts, {labels:?}"
+        );
         assert!(labels.relative_error() < 0.1, "{labels:?}");
     });
 }
@@ -202,7 +203,7 @@ fn alternating_bursts_are_learned_beside_a_hog_that_preempts() {
 #[ignore = "needs a guest"]
 fn random_bursts_do_not_outrank_predictable_ones() {
     within(60, || {
-        let daemon = Daemon::start(&[]);
+        let daemon = Daemon::start(&["--fixed-slice", "2ms"]);
         let mut team = Team::new();
         team.hog(&Place::default());
         let steady = jittered("steady", BurstLaw::Constant(MS), 20 * MS, 1);

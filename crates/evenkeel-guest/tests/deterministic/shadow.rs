@@ -60,12 +60,21 @@ fn rounds() {
 }
 
 /// What the learned tasks did, in order.
-fn trace(forced: &[&str]) -> Vec<Stretch> {
+fn trace(mode: &str, forced: &[&str]) -> Vec<Stretch> {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let file = directory.path().join("trace");
     let path = file.to_str().expect("a path in ASCII");
-    let shadow = ["--mode", "shadow", "--learn", "prefix:ek-", "--trace", path];
-    let daemon = Daemon::start(&[&shadow[..], forced].concat());
+    let common = [
+        "--mode",
+        mode,
+        "--fixed-slice",
+        "2ms",
+        "--learn",
+        "prefix:ek-",
+        "--trace",
+        path,
+    ];
+    let daemon = Daemon::start(&[&common[..], forced].concat());
     rounds();
     daemon.stop();
     read(&fs::read_to_string(&file).expect("the daemon wrote its trace"))
@@ -109,9 +118,9 @@ fn prevailing(trace: &[Stretch]) -> (Vec<Stretch>, usize) {
 #[ignore = "needs a guest"]
 fn an_estimate_forced_to_its_extremes_leaves_the_trace_of_shadow_unchanged() {
     within(120, || {
-        let learned = prevailing(&trace(&[]));
-        let least = prevailing(&trace(&["--force-estimate", "min"]));
-        let greatest = prevailing(&trace(&["--force-estimate", "max"]));
+        let learned = prevailing(&trace("shadow", &[]));
+        let least = prevailing(&trace("shadow", &["--force-estimate", "min"]));
+        let greatest = prevailing(&trace("shadow", &["--force-estimate", "max"]));
         eprintln!("as learned {learned:?}\nleast {least:?}\ngreatest {greatest:?}");
         assert_eq!(least.0, greatest.0);
         assert_eq!(learned.0, least.0);
@@ -122,5 +131,20 @@ fn an_estimate_forced_to_its_extremes_leaves_the_trace_of_shadow_unchanged() {
                 "only {count} of {ROUNDS} rounds were alike"
             );
         }
+    });
+}
+
+#[test]
+#[ignore = "needs a guest"]
+fn the_same_extremes_change_the_trace_of_online() {
+    within(120, || {
+        // The control: the rounds do show an estimate that has a say.
+        let [least, greatest] = ["min", "max"]
+            .map(|extreme| prevailing(&trace("online", &["--force-estimate", extreme])));
+        eprintln!("least {least:?}\ngreatest {greatest:?}");
+        let order = |stretches: &[Stretch]| -> Vec<String> {
+            stretches.iter().map(|(name, _)| name.clone()).collect()
+        };
+        assert_ne!(order(&least.0), order(&greatest.0));
     });
 }

@@ -19,8 +19,8 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// Holds the labels to the bursts that the threads themselves measured: as many, and as long.
 fn labels_are_the_truth(labels: &Statistics, truth: &[u64]) {
     let count = truth.len() as u64;
-    // What was closed before the warm-up's end, or after the counters were read.
-    let slack = 30 + count / 20;
+    // A thread also sleeps before its first burst, and may find itself late and not sleep.
+    let slack = 6 + count / 50;
     assert!(
         labels.bursts.abs_diff(count) <= slack,
         "{labels:?} for {count} bursts"
@@ -70,9 +70,9 @@ fn renice_and_taskset_in_mid_burst_leave_labels_unchanged() {
             changes += 1;
             sleep(Duration::from_micros(rng.u64(300..1_500)));
         }
-        let labels = Statistics::read();
         team.stop();
         let truth = member.join().burst_ns;
+        let labels = Statistics::read();
         daemon.stop();
         eprintln!(
             "{changes} changes, {} bursts of {} ns, {labels:?}",
@@ -102,12 +102,12 @@ fn bursts_are_learned_across_preemptions_and_migrations() {
             .map(|sleeper| team.sleeper(&Place::default(), sleeper))
             .collect();
         sleep(Duration::from_secs(6));
-        let labels = Statistics::read();
         team.stop();
         let truth: Vec<u64> = members
             .into_iter()
             .flat_map(|member| member.join().burst_ns)
             .collect();
+        let labels = Statistics::read();
         daemon.stop();
         let (error, spread) = (labels.mean_log_error(), spread(&truth));
         eprintln!(
