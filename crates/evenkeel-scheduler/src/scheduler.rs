@@ -90,6 +90,13 @@ impl<'a> Opened<'a> {
         self
     }
 
+    /// Has the program loaded that [`Loaded::run_vector`] runs.
+    #[doc(hidden)]
+    pub fn with_vectors(mut self) -> Self {
+        self.skel.progs.run_vector.set_autoload(true);
+        self
+    }
+
     /// Takes the programs through the verifier.
     ///
     /// # Errors
@@ -241,6 +248,12 @@ fn open_skeleton(storage: &mut MaybeUninit<OpenObject>) -> anyhow::Result<OpenBp
     let builder = BpfSkelBuilder::default();
     let mut skel = scx_ops_open!(builder, storage, evenkeel_ops, None)?;
     skel.progs.rejected.set_autoload(false);
+    skel.progs.run_vector.set_autoload(false);
+    // It tells how kernels before 6.18 count disabled migration; attaching it costs a start more
+    // than anything else but the verifier.
+    if kernel_release() >= Some((6, 18)) {
+        skel.progs.scx_lib_init_probe.set_autoload(false);
+    }
     Ok(skel)
 }
 
@@ -266,6 +279,13 @@ fn verified_instructions(program: &Program<'_>) -> u32 {
         )
     };
     if status == 0 { info.verified_insns } else { 0 }
+}
+
+/// The running kernel's major and minor version.
+fn kernel_release() -> Option<(u32, u32)> {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
+    let mut numbers = release.split(['.', '-', '+']).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 /// Nanoseconds of a duration; validated options are far from the limit.

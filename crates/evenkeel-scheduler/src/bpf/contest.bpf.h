@@ -60,14 +60,20 @@ static __always_inline u64 end_in_company(const struct cpu_ctx *cctx, u64 run_st
 }
 
 /* Announce @tctx's task, queued under its key, to @cpu, which runs @cctx's task. */
-static __always_inline void contest(struct task_ctx *tctx, s32 cpu, struct cpu_ctx *cctx)
+EK_ONCE int contest(struct task_ctx *tctx __arg_nonnull, s32 cpu)
 {
-	u64 run_start = READ_ONCE(cctx->run_start);
-	u64 now = scx_bpf_now();
-	u64 ran = run_start && now > run_start ? now - run_start : 0;
-	u64 attained = cctx->attained + ran;
-	bool soon = ends_soon(cctx->confident, cctx->q90_ns, attained);
-	u64 end = end_in_company(cctx, now - ran);
+	struct cpu_ctx *cctx = cpu_of(cpu);
+	u64 run_start, now, ran, attained, end;
+	bool soon;
+
+	if (!cctx)
+		return 0;
+	run_start = READ_ONCE(cctx->run_start);
+	now = scx_bpf_now();
+	ran = run_start && now > run_start ? now - run_start : 0;
+	attained = cctx->attained + ran;
+	soon = ends_soon(cctx->confident, cctx->q90_ns, attained);
+	end = end_in_company(cctx, now - ran);
 
 	if (order.mode == EK_MODE_ONLINE && !cctx->kthread && !wakes_by_itself(cpu)) {
 		struct ek_contender newcomer = {
@@ -89,7 +95,7 @@ static __always_inline void contest(struct task_ctx *tctx, s32 cpu, struct cpu_c
 			cctx->last_preempt = now;
 			scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
 			COUNT(this_cpu(), preemptions);
-			return;
+			return 0;
 		}
 		/* It goes before whoever runs, but not this instant: after the least slice. */
 		if (newcomer.key < victim.key)
@@ -98,6 +104,7 @@ static __always_inline void contest(struct task_ctx *tctx, s32 cpu, struct cpu_c
 	}
 	/* Someone waits now: a slice meant for a task alone is too long. */
 	cut_slice(cpu, cctx, now, end > now ? end : now, soon);
+	return 0;
 }
 
 /*
@@ -111,7 +118,7 @@ static __always_inline void announce(struct task_struct *p, struct task_ctx *tct
 
 	if (READ_ONCE(cctx->run_start) || pinned) {
 		if (READ_ONCE(cctx->run_start))
-			contest(tctx, cpu, cctx);
+			contest(tctx, cpu);
 		return;
 	}
 	bpf_for(i, 1, EK_ANNOUNCE_SCAN) {
@@ -123,7 +130,7 @@ static __always_inline void announce(struct task_struct *p, struct task_ctx *tct
 		if (node_of_cpu(other) != tctx->node || !READ_ONCE(octx->run_start) ||
 		    !bpf_cpumask_test_cpu(other, p->cpus_ptr))
 			continue;
-		contest(tctx, other, octx);
+		contest(tctx, other);
 		break;
 	}
 }

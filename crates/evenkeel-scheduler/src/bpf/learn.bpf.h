@@ -31,7 +31,7 @@ static __always_inline bool is_learnable(const struct task_struct *p)
 	return same;
 }
 
-static __always_inline void wake_model(const struct task_struct *p, struct task_ctx *tctx)
+static __always_inline void wake_model(struct task_ctx *tctx)
 {
 	u64 now, slept;
 
@@ -43,12 +43,10 @@ static __always_inline void wake_model(const struct task_struct *p, struct task_
 }
 
 /* The estimate of the burst under way: made at its first use, then held until the task sleeps. */
-static __always_inline void need_estimate(struct task_ctx *tctx)
+EK_ONCE int make_estimate(struct task_ctx *tctx __arg_nonnull)
 {
 	struct ek_estimate estimate = {};
 
-	if (tctx->rank)
-		return;
 	if (training() && tctx->learned)
 		ek_model_estimate(&tctx->model, predictor_config(), &estimate);
 	if (force_estimate) {
@@ -63,23 +61,34 @@ static __always_inline void need_estimate(struct task_ctx *tctx)
 	tctx->rank = ek_rank_initial(order_config(), &estimate);
 	if (!tctx->rank)
 		tctx->rank = 1;
+	return 0;
+}
+
+static __always_inline void need_estimate(struct task_ctx *tctx)
+{
+	if (!tctx->rank)
+		make_estimate(tctx);
 }
 
 /* A burst that outruns its rank loses it by halves; the model hears of it at once. */
-static __always_inline void note_overrun(struct task_ctx *tctx, struct cpu_ctx *cctx)
+EK_ONCE int take_overrun(struct task_ctx *tctx __arg_nonnull)
 {
 	u64 rank;
 
-	if (tctx->burst_ns <= tctx->rank)
-		return;
 	rank = ek_rank_overrun(order_config(), tctx->rank, tctx->burst_ns);
 	if (rank != tctx->rank) {
 		tctx->rank = rank;
-		if (cctx)
-			COUNT(cctx, overruns);
+		COUNT(this_cpu(), overruns);
 	}
 	if (training() && tctx->learned)
 		ek_model_overrun(&tctx->model, predictor_config(), tctx->burst_ns);
+	return 0;
+}
+
+static __always_inline void note_overrun(struct task_ctx *tctx)
+{
+	if (tctx->burst_ns > tctx->rank)
+		take_overrun(tctx);
 }
 
 /* @tctx's task went to sleep of its own will: its burst is a label. */

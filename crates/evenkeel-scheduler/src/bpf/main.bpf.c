@@ -50,17 +50,22 @@ static __always_inline s32 pick_idle(struct task_struct *p, s32 prev_cpu, u64 wa
  * the sleep is over. This is all that ops.runnable would do; the operations
  * that follow it do it, since each operation costs a trampoline and a lookup.
  */
-static __always_inline void wake_up(struct task_struct *p, struct task_ctx *tctx, s32 cpu)
+EK_ONCE int join_again(struct task_ctx *tctx __arg_nonnull, u32 weight, s32 cpu)
 {
-	if (tctx->weight)
-		return;
 	join_node(tctx, node_of_cpu(cpu));
-	count_runnable(p, tctx);
+	count_runnable(tctx, weight);
 	if (!tctx->asleep)
-		return;
+		return 0;
 	tctx->asleep = 0;
 	tctx->v = ek_clamp_wakeup(order_config(), tctx->v, node_at(tctx->node)->v);
-	wake_model(p, tctx);
+	wake_model(tctx);
+	return 0;
+}
+
+static __always_inline void wake_up(struct task_struct *p, struct task_ctx *tctx, s32 cpu)
+{
+	if (!tctx->weight)
+		join_again(tctx, p->scx.weight, cpu);
 }
 
 /* Whether anybody waits for @cpu, in its own queue or in that of its node. */
@@ -137,10 +142,9 @@ static __always_inline u32 choose_queue(s32 cpu, struct cpu_ctx *cctx, bool pinn
 }
 
 /* Place @tctx's account within its bounds on the clock, and its key after it. */
-static __always_inline void place(struct task_struct *p, struct task_ctx *tctx,
-				  struct node_ctx *node)
+EK_ONCE int place(struct task_ctx *tctx __arg_nonnull, u32 weight)
 {
-	u32 weight = p->scx.weight;
+	struct node_ctx *node = node_at(tctx->node);
 
 	/*
 	 * What a clock shared by CPUs cannot give every task, because of its
@@ -151,6 +155,9 @@ static __always_inline void place(struct task_struct *p, struct task_ctx *tctx,
 	tctx->v = ek_max(tctx->v, ek_sub(node->v, ek_charge(order.rank_max_ns + order.lag_ns,
 							    weight)));
 	tctx->key = ek_key(tctx->v, tctx->rank, weight);
+	tctx->enq_v = node->v;
+	tctx->enq_w = node->weight;
+	return 0;
 }
 
 /* Queue @p under its key and tell a CPU that it waits. */
@@ -159,20 +166,17 @@ static __always_inline void wait_in_queue(struct task_struct *p, struct task_ctx
 {
 	bool running = scx_bpf_task_running(p);
 	u32 queue = choose_queue(cpu, cctx, pinned, running);
-	struct node_ctx *node = node_at(tctx->node);
 
 	need_estimate(tctx);
-	note_overrun(tctx, cctx);
+	note_overrun(tctx);
 	/*
 	 * What the running task wakes by its own work has to wait like the
 	 * unpredictable: going first would cut a producer's batch into pieces.
 	 */
 	if (!running && wakes_by_itself(cpu))
 		tctx->rank = ek_max(tctx->rank, order.fixed_slice_ns);
-	place(p, tctx, node);
+	place(tctx, p->scx.weight);
 	tctx->enq_at = scx_bpf_now();
-	tctx->enq_v = node->v;
-	tctx->enq_w = node->weight;
 	count_waiting(tctx, queue, cpu);
 	COUNT(this_cpu(), enqueued);
 	if (queue == EK_QUEUE_LOCAL) {
@@ -256,7 +260,7 @@ static __always_inline bool keeps_cpu(struct task_struct *prev, struct task_ctx 
 				      struct cpu_ctx *cctx, u64 best_key)
 {
 	need_estimate(tctx);
-	note_overrun(tctx, cctx);
+	note_overrun(tctx);
 	return ek_key(tctx->v, tctx->rank, prev->scx.weight) <= best_key;
 }
 
@@ -319,10 +323,8 @@ void BPF_STRUCT_OPS(evenkeel_dispatch, s32 cpu, struct task_struct *prev)
 			shared_key = shared->scx.dsq_vtime;
 	}
 	best_key = ek_min(own_key, shared_key);
-	if (tctx && best_key != ~0ULL && keeps_cpu(prev, tctx, cctx, best_key)) {
-		refill(prev, tctx, cpu, cctx);
-		return;
-	}
+	if (tctx && best_key != ~0ULL && keeps_cpu(prev, tctx, cctx, best_key))
+		goto keep;
 	if (rescue(cpu, cctx, node))
 		return;
 	if (own && own_key < shared_key && scx_bpf_dsq_move_to_local(cpu_dsq(cpu), 0))
@@ -333,6 +335,7 @@ void BPF_STRUCT_OPS(evenkeel_dispatch, s32 cpu, struct task_struct *prev)
 		return;
 	if (pull_from_afar(node))
 		return;
+keep:
 	if (prev)
 		refill(prev, tctx, cpu, cctx);
 }

@@ -10,7 +10,7 @@
 #define EK_RESCUE_EVERY_NS 50000000ULL
 #define EK_RESCUE_SCAN 32
 
-static __always_inline bool rescue_from(u64 dsq, s32 cpu, u64 now)
+EK_ONCE int rescue_from(u64 dsq, s32 cpu, u64 now)
 {
 	struct task_struct *p;
 	bool moved = false;

@@ -7,16 +7,13 @@
 #define EK_SERVICE_BPF_H
 
 /*
- * Charge @p for the service since the last charge and move its queue's clock.
- * Returns that service. sum_exec_runtime is up to date in ops.dispatch and
- * ops.stopping: the kernel accounts the current task before it calls them.
+ * Charge @tctx's task, whose service so far is @sum, and move its queue's
+ * clock. Returns the service since the last charge.
  */
-static __always_inline u64 charge(const struct task_struct *p, struct task_ctx *tctx)
+EK_ONCE u64 charge_service(struct task_ctx *tctx __arg_nonnull, u64 sum, u32 weight)
 {
 	struct node_ctx *node = node_at(tctx->node);
-	u64 sum = p->se.sum_exec_runtime;
 	u64 delta = sum > tctx->charged ? sum - tctx->charged : 0;
-	u32 weight = p->scx.weight;
 
 	tctx->charged = sum;
 	if (!delta)
@@ -28,13 +25,23 @@ static __always_inline u64 charge(const struct task_struct *p, struct task_ctx *
 	return delta;
 }
 
+/*
+ * Charge @p for the service since the last charge and move its queue's clock.
+ * Returns that service. sum_exec_runtime is up to date in ops.dispatch and
+ * ops.stopping: the kernel accounts the current task before it calls them.
+ */
+static __always_inline u64 charge(const struct task_struct *p, struct task_ctx *tctx)
+{
+	return charge_service(tctx, p->se.sum_exec_runtime, p->scx.weight);
+}
+
 /* @p begins to compete: its weight counts until it sleeps. */
-static __always_inline void count_runnable(const struct task_struct *p, struct task_ctx *tctx)
+static __always_inline void count_runnable(struct task_ctx *tctx, u32 weight)
 {
 	struct node_ctx *node = node_at(tctx->node);
 	u64 total;
 
-	tctx->weight = p->scx.weight;
+	tctx->weight = weight;
 	total = __sync_fetch_and_add(&node->weight, tctx->weight) + tctx->weight;
 	if (total > READ_ONCE(node->peak))
 		WRITE_ONCE(node->peak, total);

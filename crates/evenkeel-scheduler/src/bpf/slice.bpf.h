@@ -51,22 +51,31 @@ static __always_inline u32 waiting_for(s32 cpu, struct cpu_ctx *cctx)
  * so one is made only when the timer is idle or armed for much later: in
  * company the timer re-arms itself.
  */
-static __always_inline void arm_timer(s32 cpu, struct cpu_ctx *cctx, u64 now, u64 when)
+EK_ONCE int start_timer(s32 cpu, u64 now, u64 when)
 {
+	struct cpu_ctx *cctx = cpu_of(cpu);
 	struct slice_timer *st;
-	u64 armed = READ_ONCE(cctx->armed_until);
 	u32 key = cpu;
 
-	if (armed && armed <= when + EK_TIMER_SLACK_NS)
-		return;
+	if (!cctx)
+		return 0;
 	st = bpf_map_lookup_elem(&slice_timers, &key);
 	if (!st)
-		return;
+		return 0;
 	WRITE_ONCE(cctx->armed_until, when);
 	if (bpf_timer_start(&st->timer, when > now ? when - now : 1, 0)) {
 		WRITE_ONCE(cctx->armed_until, 0);
 		COUNT(this_cpu(), fallbacks);
 	}
+	return 0;
+}
+
+static __always_inline void arm_timer(s32 cpu, struct cpu_ctx *cctx, u64 now, u64 when)
+{
+	u64 armed = READ_ONCE(cctx->armed_until);
+
+	if (!armed || armed > when + EK_TIMER_SLACK_NS)
+		start_timer(cpu, now, when);
 }
 
 /*
@@ -125,6 +134,20 @@ static __always_inline void count_slice(struct cpu_ctx *cctx, u64 slice, bool co
 		c->slice_company_min_ns = slice;
 }
 
+/* The slice of @tctx's task beside @waiting others. */
+EK_ONCE u64 slice_for(struct task_ctx *tctx __arg_nonnull, u32 waiting)
+{
+	struct ek_estimate estimate = {};
+
+	if (waiting) {
+		need_estimate(tctx);
+		estimate.burst_ns = tctx->estimate_ns;
+		estimate.q90_ns = tctx->q90_ns;
+		estimate.confident = tctx->confident;
+	}
+	return ek_slice(order_config(), &estimate, waiting);
+}
+
 /*
  * Give @p, which starts at @now, a slice on @cpu by who waits there. A task
  * that is sure to sleep soon needs no timer; the tick is behind it if it does
@@ -134,16 +157,8 @@ static __always_inline void begin_slice(struct task_struct *p, struct task_ctx *
 					struct cpu_ctx *cctx, u64 now)
 {
 	u32 waiting = waiting_for(cpu, cctx);
-	struct ek_estimate estimate = {};
-	u64 slice;
+	u64 slice = slice_for(tctx, waiting);
 
-	if (waiting) {
-		need_estimate(tctx);
-		estimate.burst_ns = tctx->estimate_ns;
-		estimate.q90_ns = tctx->q90_ns;
-		estimate.confident = tctx->confident;
-	}
-	slice = ek_slice(order_config(), &estimate, waiting);
 	tctx->slice_ns = slice;
 	if (p->scx.slice != slice)
 		scx_bpf_task_set_slice(p, slice);

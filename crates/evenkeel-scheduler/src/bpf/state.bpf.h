@@ -184,6 +184,12 @@ static __always_inline struct task_ctx *task_of(const struct task_struct *p)
 	return bpf_task_storage_get(&ek_tasks, (struct task_struct *)p, 0, 0);
 }
 
+/*
+ * A function that the verifier walks once, instead of once for each path that
+ * leads to a call: what is called from several places or has many branches.
+ */
+#define EK_ONCE __attribute__((noinline))
+
 #define COUNT(cctx, what) ((cctx)->counters.what++)
 
 static __always_inline bool is_pinned(const struct task_struct *p)
