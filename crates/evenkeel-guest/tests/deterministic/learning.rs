@@ -232,9 +232,11 @@ fn random_bursts_do_not_outrank_predictable_ones() {
             trusted * 10 <= reads,
             "random bursts were trusted {trusted} times of {reads}"
         );
+        // Neither the usual wakeup nor the slow ones; beyond are those of the warm-up.
         assert!(
-            steady.mean_ns <= 1.1 * wild.mean_ns,
+            steady.p50_ns <= wild.p50_ns * 11 / 10,
             "{steady:?} against {wild:?}"
         );
+        assert!(steady.p90_ns <= wild.p90_ns, "{steady:?} against {wild:?}");
     });
 }
