@@ -44,9 +44,10 @@ impl KernelConfig {
     /// That of the last place tried.
     pub fn read(machine: &Machine) -> io::Result<Self> {
         let release = kernel_version::release(machine)?;
+        let [first, second] = places_of_libbpf(&release);
         let places = [
-            "/proc/config.gz".to_owned(),
-            format!("/boot/config-{release}"),
+            first,
+            second,
             format!("/usr/lib/modules/{release}/config"),
             format!("/lib/modules/{release}/config"),
             format!("/lib/modules/{release}/build/.config"),
@@ -77,6 +78,14 @@ impl KernelConfig {
     }
 }
 
+/// Where libbpf looks, in its order.
+fn places_of_libbpf(release: &str) -> [String; 2] {
+    [
+        "/proc/config.gz".to_owned(),
+        format!("/boot/config-{release}"),
+    ]
+}
+
 fn read(machine: &Machine, path: &str) -> io::Result<String> {
     let file = File::open(machine.path(path))?;
     let mut text = String::new();
@@ -94,6 +103,23 @@ fn read(machine: &Machine, path: &str) -> io::Result<String> {
             io::ErrorKind::InvalidData,
             "no configuration in it",
         ))
+    }
+}
+
+/// Whether a configuration is where libbpf looks, without reading it all: that is most of a start.
+pub(super) fn in_place(machine: &Machine) -> Requirement {
+    let Ok(release) = kernel_version::release(machine) else {
+        return requirement(machine);
+    };
+    let begins = |path: &String| {
+        let mut first = [0; 1];
+        let file = File::open(machine.path(path));
+        file.and_then(|mut file| file.read_exact(&mut first))
+            .is_ok()
+    };
+    match places_of_libbpf(&release).into_iter().find(begins) {
+        Some(path) => Requirement::ok(NAME, path),
+        None => requirement(machine),
     }
 }
 

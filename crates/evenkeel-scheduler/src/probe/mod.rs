@@ -176,7 +176,7 @@ pub fn essential(machine: &Machine) -> Vec<Requirement> {
         sched_ext::present(&sched_ext),
         sched_ext::state(&sched_ext),
         btf::requirement(machine),
-        kernel_config::requirement(machine),
+        kernel_config::in_place(machine),
         privileges::requirement(machine),
         sched_ext::active(&sched_ext),
     ]

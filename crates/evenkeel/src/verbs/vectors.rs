@@ -31,7 +31,9 @@ struct Mismatch {
 pub fn vectors(machine: &Machine) -> Result<Status, Failure> {
     super::refuse_obstacles(machine, |obstacle| obstacle != Obstacle::OtherScheduler)?;
     let mut storage = MaybeUninit::uninit();
-    let mut loaded = Opened::open(&Options::default(), &mut storage)?.load()?;
+    let mut loaded = Opened::open(&Options::default(), &mut storage)?
+        .with_vectors()
+        .load()?;
     let cases = vectors::vectors();
     let mut report = Report {
         vectors: cases.len(),
