@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Why the scheduler ended, as the kernel tells it.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::CStr;
 use std::sync::PoisonError;
 
 use scx_utils::{SCX_ECODE_ACT_RESTART, UEI_DUMP_PTR_MUTEX};
@@ -58,8 +58,9 @@ impl Exit {
     }
 }
 
-/// The text in a zero-terminated buffer of the BPF side.
-fn text(buffer: &[c_char]) -> String {
+/// The text in a zero-terminated buffer of the BPF side, whose characters are signed on every
+/// architecture.
+fn text(buffer: &[i8]) -> String {
     let bytes: Vec<u8> = buffer
         .iter()
         .take_while(|&&c| c != 0)

@@ -331,7 +331,7 @@ fn set_options(
     rodata.order.target_latency_ns = nanos(options.target_latency);
     if let Learn::Prefix(prefix) = &options.learn {
         for (to, from) in rodata.learn_prefix.iter_mut().zip(prefix.bytes()) {
-            *to = from as std::ffi::c_char;
+            *to = from.cast_signed();
         }
         rodata.learn_prefix_len = prefix.len() as u32;
     }

@@ -21,69 +21,15 @@ UEI_DEFINE(uei);
 #include "contest.bpf.h"
 #include "rescue.bpf.h"
 #include "report.bpf.h"
+#include "idle.bpf.h"
+#include "queue.bpf.h"
+#include "pick.bpf.h"
+#include "power.bpf.h"
+#include "setup.bpf.h"
+#include "hooks.bpf.h"
 
 /* A task that waits longer than this makes the kernel end the scheduler. */
 #define EK_WATCHDOG_MS 10000
-
-/*
- * An idle CPU for @p, as close to @prev_cpu as the kernel's topology-aware
- * search finds one (SMT, LLC, node), or a negative value.
- */
-static __always_inline s32 pick_idle(struct task_struct *p, s32 prev_cpu, u64 wake_flags,
-				     bool in_select)
-{
-	if (!__COMPAT_HAS_scx_bpf_select_cpu_and) {
-		bool idle = false;
-		s32 cpu;
-
-		/* Before 6.17 the search is available only where the kernel asks for a CPU. */
-		if (!in_select)
-			return scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
-		cpu = scx_bpf_select_cpu_dfl(p, prev_cpu, wake_flags, &idle);
-		return idle ? cpu : -EBUSY;
-	}
-	return scx_bpf_select_cpu_and(p, prev_cpu, wake_flags, p->cpus_ptr, 0);
-}
-
-/*
- * @p is runnable again: it joins the queue of its CPU's node, and if it slept,
- * the sleep is over. This is all that ops.runnable would do; the operations
- * that follow it do it, since each operation costs a trampoline and a lookup.
- */
-EK_ONCE int join_again(struct task_ctx *tctx __arg_nonnull, u32 weight, s32 cpu)
-{
-	join_node(tctx, node_of_cpu(cpu));
-	count_runnable(tctx, weight);
-	if (!tctx->asleep)
-		return 0;
-	tctx->asleep = 0;
-	tctx->v = ek_clamp_wakeup(order_config(), tctx->v, node_at(tctx->node)->v);
-	wake_model(tctx);
-	return 0;
-}
-
-static __always_inline void wake_up(struct task_struct *p, struct task_ctx *tctx, s32 cpu)
-{
-	if (!tctx->weight)
-		join_again(tctx, p->scx.weight, cpu);
-}
-
-/* Whether anybody waits for @cpu, in its own queue or in that of its node. */
-static __always_inline bool anyone_waits(s32 cpu, struct cpu_ctx *cctx)
-{
-	return READ_ONCE(cctx->waiting) > 0 || READ_ONCE(node_at(node_of_cpu(cpu))->waiting) > 0;
-}
-
-/* Whether a waker that says it is about to sleep may hand its CPU to @p. */
-static __always_inline bool may_hand_over(const struct task_struct *p, s32 cpu,
-					  struct cpu_ctx *cctx, u64 wake_flags)
-{
-	if (!(wake_flags & SCX_WAKE_SYNC) || !READ_ONCE(cctx->run_start))
-		return false;
-	/* Nobody may be overtaken by the hand-over, in our queues or on the CPU. */
-	return bpf_cpumask_test_cpu(cpu, p->cpus_ptr) && !anyone_waits(cpu, cctx) &&
-	       !scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL_ON | cpu);
-}
 
 s32 BPF_STRUCT_OPS(evenkeel_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
 {
@@ -119,79 +65,6 @@ s32 BPF_STRUCT_OPS(evenkeel_select_cpu, struct task_struct *p, s32 prev_cpu, u64
 		return this;
 	}
 	return prev_cpu;
-}
-
-/* Put @p on the idle CPU @cpu. */
-static __always_inline void dispatch_idle(struct task_struct *p, s32 cpu, u64 enq_flags)
-{
-	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | cpu, order.slice_alone_ns, enq_flags);
-	scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
-	COUNT(this_cpu(), direct_dispatches);
-}
-
-/*
- * Where @p waits. One that no other CPU could pull, and that nobody has to be
- * compared with, is as good as next on its CPU: no queue has to be sorted.
- */
-static __always_inline u32 choose_queue(s32 cpu, struct cpu_ctx *cctx, bool pinned, bool running)
-{
-	if ((pinned || nr_cpu_ids == 1) && !running && !anyone_waits(cpu, cctx) &&
-	    !scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL_ON | cpu))
-		return EK_QUEUE_LOCAL;
-	return pinned ? EK_QUEUE_CPU : EK_QUEUE_NODE;
-}
-
-/* Place @tctx's account within its bounds on the clock, and its key after it. */
-EK_ONCE int place(struct task_ctx *tctx __arg_nonnull, u32 weight)
-{
-	struct node_ctx *node = node_at(tctx->node);
-
-	/*
-	 * What a clock shared by CPUs cannot give every task, because of its
-	 * affinity or a weight beyond a CPU, is neither owed nor held against it
-	 * for ever: in both directions the lag ends at (R + L) of service.
-	 */
-	tctx->v = ek_clamp_debt(order_config(), tctx->v, node->v, weight);
-	tctx->v = ek_max(tctx->v, ek_sub(node->v, ek_charge(order.rank_max_ns + order.lag_ns,
-							    weight)));
-	tctx->key = ek_key(tctx->v, tctx->rank, weight);
-	tctx->enq_v = node->v;
-	tctx->enq_w = node->weight;
-	return 0;
-}
-
-/* Queue @p under its key and tell a CPU that it waits. */
-static __always_inline void wait_in_queue(struct task_struct *p, struct task_ctx *tctx, s32 cpu,
-					  struct cpu_ctx *cctx, bool pinned, u64 enq_flags)
-{
-	bool running = scx_bpf_task_running(p);
-	u32 queue = choose_queue(cpu, cctx, pinned, running);
-
-	need_estimate(tctx);
-	note_overrun(tctx);
-	/*
-	 * What the running task wakes by its own work has to wait like the
-	 * unpredictable: going first would cut a producer's batch into pieces.
-	 */
-	if (!running && wakes_by_itself(cpu))
-		tctx->rank = ek_max(tctx->rank, order.fixed_slice_ns);
-	place(tctx, p->scx.weight);
-	tctx->enq_at = scx_bpf_now();
-	count_waiting(tctx, queue, cpu);
-	COUNT(this_cpu(), enqueued);
-	if (queue == EK_QUEUE_LOCAL) {
-		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, order.slice_alone_ns, enq_flags);
-	} else if (queue == EK_QUEUE_CPU) {
-		COUNT(this_cpu(), pinned);
-		scx_bpf_dsq_insert_vtime(p, cpu_dsq(cpu), order.slice_max_ns, tctx->key,
-					 enq_flags);
-	} else {
-		scx_bpf_dsq_insert_vtime(p, node_dsq(tctx->node), order.slice_max_ns, tctx->key,
-					 enq_flags);
-	}
-	/* A task that just used up its slice needs no announcement: its CPU picks next. */
-	if (!running)
-		announce(p, tctx, cpu, cctx, queue != EK_QUEUE_NODE);
 }
 
 void BPF_STRUCT_OPS(evenkeel_enqueue, struct task_struct *p, u64 enq_flags)
@@ -238,60 +111,6 @@ void BPF_STRUCT_OPS(evenkeel_enqueue, struct task_struct *p, u64 enq_flags)
 		}
 	}
 	wait_in_queue(p, tctx, cpu, cctx, pinned, enq_flags);
-}
-
-/* What a waker on another CPU needs to know of the task that runs here. */
-static __always_inline void note_running(const struct task_struct *p, const struct task_ctx *tctx,
-					 struct cpu_ctx *cctx, u64 now)
-{
-	cctx->v = tctx->v;
-	cctx->rank = tctx->rank ? tctx->rank : order.fixed_slice_ns;
-	cctx->attained = tctx->burst_ns;
-	cctx->estimate_ns = tctx->estimate_ns;
-	cctx->q90_ns = tctx->q90_ns;
-	cctx->confident = tctx->confident;
-	cctx->weight = p->scx.weight;
-	cctx->kthread = is_percpu_kthread(p);
-	WRITE_ONCE(cctx->run_start, now);
-}
-
-/* @prev's slice is over and it still wants to run: whether nobody has a better key. */
-static __always_inline bool keeps_cpu(struct task_struct *prev, struct task_ctx *tctx,
-				      struct cpu_ctx *cctx, u64 best_key)
-{
-	need_estimate(tctx);
-	note_overrun(tctx);
-	return ek_key(tctx->v, tctx->rank, prev->scx.weight) <= best_key;
-}
-
-static __always_inline void refill(struct task_struct *prev, struct task_ctx *tctx, s32 cpu,
-				   struct cpu_ctx *cctx)
-{
-	u64 now = scx_bpf_now();
-
-	if (!tctx) {
-		scx_bpf_task_set_slice(prev, order.fixed_slice_ns);
-		return;
-	}
-	begin_slice(prev, tctx, cpu, cctx, now);
-	note_running(prev, tctx, cctx, now);
-	COUNT(cctx, refills);
-}
-
-/* Pull from the queues of other nodes, so that no CPU idles while someone waits. */
-static __always_inline bool pull_from_afar(u32 node)
-{
-	u32 i;
-
-	if (nr_nodes <= 1)
-		return false;
-	bpf_for(i, 1, nr_nodes) {
-		if (i >= EK_MAX_NODES)
-			break;
-		if (scx_bpf_dsq_move_to_local(node_dsq((node + i) % nr_nodes), 0))
-			return true;
-	}
-	return false;
 }
 
 void BPF_STRUCT_OPS(evenkeel_dispatch, s32 cpu, struct task_struct *prev)
@@ -366,23 +185,6 @@ void BPF_STRUCT_OPS(evenkeel_running, struct task_struct *p)
 	tctx->charged = p->se.sum_exec_runtime;
 	begin_slice(p, tctx, cpu, cctx, now);
 	note_running(p, tctx, cctx, now);
-}
-
-/* Ask for the frequency that the CPU's recent load needs, at most every 10 ms. */
-static __always_inline void hint_frequency(s32 cpu, struct cpu_ctx *cctx, u64 now)
-{
-	u64 span = now - cctx->last_perf;
-	u64 level;
-
-	if (span < 10000000)
-		return;
-	level = cctx->busy_ns * SCX_CPUPERF_ONE / span;
-	/* A CPU that is three quarters busy gets all there is. */
-	if (level > SCX_CPUPERF_ONE - SCX_CPUPERF_ONE / 4)
-		level = SCX_CPUPERF_ONE;
-	scx_bpf_cpuperf_set(cpu, level);
-	cctx->last_perf = now;
-	cctx->busy_ns = 0;
 }
 
 /*
@@ -540,40 +342,6 @@ void BPF_STRUCT_OPS(evenkeel_dump_cpu, struct scx_dump_ctx *dctx, s32 cpu, bool 
 		     cctx->run_start, cctx->slice_end, cctx->armed_until, cctx->company);
 }
 
-static int create_queues(void)
-{
-	s32 err;
-	u32 i;
-
-	bpf_for(i, 0, nr_cpu_ids) {
-		err = scx_bpf_create_dsq(cpu_dsq(i), -1);
-		if (err)
-			return err;
-	}
-	bpf_for(i, 0, nr_nodes) {
-		err = scx_bpf_create_dsq(node_dsq(i), -1);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-static int create_timers(void)
-{
-	u32 i;
-
-	bpf_for(i, 0, nr_cpu_ids) {
-		u32 key = i;
-		struct slice_timer *st = bpf_map_lookup_elem(&slice_timers, &key);
-
-		if (!st)
-			return -ENOENT;
-		bpf_timer_init(&st->timer, &slice_timers, CLOCK_MONOTONIC);
-		bpf_timer_set_callback(&st->timer, slice_timer_fired);
-	}
-	return 0;
-}
-
 s32 BPF_STRUCT_OPS_SLEEPABLE(evenkeel_init)
 {
 	s32 err;
@@ -590,29 +358,6 @@ s32 BPF_STRUCT_OPS_SLEEPABLE(evenkeel_init)
 void BPF_STRUCT_OPS(evenkeel_exit, struct scx_exit_info *ei)
 {
 	UEI_RECORD(uei, ei);
-}
-
-/*
- * Runs one of the policy's vectors inside the kernel; attaches nothing. It is
- * in memory that user space maps, since it would fill the stack.
- */
-struct ek_vector vector;
-
-SEC("syscall")
-int run_vector(void *ctx)
-{
-	ek_vector_run(&vector);
-	return 0;
-}
-
-/* A test hook, loaded only on request: no verifier accepts a read through a null pointer. */
-SEC("?syscall")
-int rejected(void *ctx)
-{
-	u64 *nowhere = NULL;
-
-	barrier_var(nowhere);
-	return *nowhere;
 }
 
 SCX_OPS_DEFINE(evenkeel_ops,
