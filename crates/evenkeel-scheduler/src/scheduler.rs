@@ -90,6 +90,16 @@ impl<'a> Opened<'a> {
         self
     }
 
+    /// Registers under another name, at most as long as ours, so that a test has a stranger.
+    #[doc(hidden)]
+    pub fn named(mut self, name: &str) -> Self {
+        let ops = self.skel.struct_ops.evenkeel_ops_mut();
+        for (to, from) in ops.name.iter_mut().zip(name.bytes()) {
+            *to = from.cast_signed();
+        }
+        self
+    }
+
     /// Has the program loaded that [`Loaded::run_vector`] runs.
     #[doc(hidden)]
     pub fn with_vectors(mut self) -> Self {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Bad input: one line, the documented exit status, nothing attached.
 
-use std::env;
+use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::Command;
 use std::time::Duration;
 
 use evenkeel_guest::command::{self, Finished, evenkeel};
 use evenkeel_guest::daemon::Daemon;
 use evenkeel_guest::limit::within;
 use evenkeel_guest::sysfs;
+use evenkeel_scheduler::Opened;
+use evenkeel_scheduler::options::Options;
 
 /// Holds a command to a status, to one line of complaint and to having attached nothing.
 fn refused(finished: &Finished, code: i32) {
@@ -72,29 +72,15 @@ fn a_second_evenkeel_is_refused_and_the_first_survives() {
     });
 }
 
-/// A scheduler of another kind: `$EVENKEEL_PEER`, or scx_bpfland if it is on the `PATH`.
-fn peer() -> Option<PathBuf> {
-    let on_path = || {
-        let path = env::var_os("PATH")?;
-        env::split_paths(&path)
-            .map(|dir| dir.join("scx_bpfland"))
-            .find(|file| file.is_file())
-    };
-    env::var_os("EVENKEEL_PEER")
-        .map(PathBuf::from)
-        .or_else(on_path)
-}
-
 #[test]
 #[ignore = "needs a guest"]
 fn another_scheduler_is_named_and_survives() {
-    // Without one the test above still covers the refusal.
-    let Some(peer) = peer() else {
-        eprintln!("no other scheduler is at hand: not tested");
-        return;
-    };
     within(60, || {
-        let _peer = Daemon::spawn(Command::new(&peer));
+        // Any scheduler with a name that is not ours will do, and this one is always at hand.
+        let mut storage = MaybeUninit::uninit();
+        let opened = Opened::open(&Options::default(), &mut storage).expect("opened");
+        let stranger = opened.named("stranger").load().expect("loaded").attach();
+        let stranger = stranger.expect("attached");
         sysfs::expect_state("enabled", Duration::from_secs(30));
         let name = sysfs::ops().expect("a scheduler is attached");
         assert!(!name.starts_with("evenkeel"), "{name}");
@@ -105,5 +91,7 @@ fn another_scheduler_is_named_and_survives() {
         assert_eq!(status.code, Some(0), "{status:?}");
         assert_eq!(status.json()["ops"], name.as_str(), "{status:?}");
         assert_eq!(sysfs::ops(), Some(name));
+        assert_eq!(stranger.exit(), None);
+        stranger.detach();
     });
 }
