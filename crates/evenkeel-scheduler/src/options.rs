@@ -116,6 +116,8 @@ pub enum OptionError {
         "--learn prefix: needs a name of 1 to {PREFIX_MOST} bytes, as long as the kernel's own names; this has {0}"
     )]
     Prefix(usize),
+    #[error("--learn prefix: takes no control characters")]
+    PrefixCharacters,
 }
 
 impl Options {
@@ -168,6 +170,9 @@ impl Options {
 }
 
 fn check_prefix(name: &str) -> Result<(), OptionError> {
+    if name.contains(char::is_control) {
+        return Err(OptionError::PrefixCharacters);
+    }
     match name.len() {
         1..=PREFIX_MOST => Ok(()),
         bytes => Err(OptionError::Prefix(bytes)),

@@ -150,6 +150,8 @@ mod tests {
             Err(OptionError::Prefix(17))
         );
         assert_eq!("prefix:".parse::<Learn>(), Err(OptionError::Prefix(0)));
+        let broken = "prefix:a\nb".parse::<Learn>();
+        assert_eq!(broken, Err(OptionError::PrefixCharacters));
         assert_eq!("some".parse::<Learn>(), Err(OptionError::Learn));
     }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Signals that end a run, as messages.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use crossbeam_channel::{Receiver, bounded};
 use evenkeel_scheduler::probe::Machine;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
@@ -20,6 +22,10 @@ pub fn watch(machine: &Machine) -> Result<Receiver<&'static str>, Failure> {
     if !ignores(&status, SIGHUP) {
         wanted.push(SIGHUP);
     }
+    // A file at its size limit costs lines, like a full disk, and not the scheduler.
+    let at_limit = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGXFSZ, at_limit)
+        .map_err(|e| Failure::doing("catching signals", e))?;
     let mut signals = Signals::new(wanted).map_err(|e| Failure::doing("catching signals", e))?;
     let (sender, receiver) = bounded(8);
     thread::spawn(move || {
