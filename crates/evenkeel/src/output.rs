@@ -28,7 +28,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Writes a value as indented JSON with a newline.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let mut text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::new(Status::Failure, error))?;

@@ -3,6 +3,7 @@
 //!
 //! The record is a memory. What is active now is for the kernel to say.
 
+use std::fs;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -68,6 +69,10 @@ pub struct LastRun {
 impl LastRun {
     /// Reads the record; `None` if there is none or it makes no sense.
     pub fn read(machine: &Machine) -> Option<Self> {
+        // Opening anything else, such as a pipe, could wait for ever.
+        if !fs::metadata(machine.path(RECORD)).ok()?.is_file() {
+            return None;
+        }
         serde_json::from_str(&machine.read(RECORD).ok()?).ok()
     }
 

@@ -114,7 +114,8 @@ static int slice_timer_fired(void *map, u32 *key, struct slice_timer *st)
 /* Whether a burst with @attained_ns of service is trusted to end within the least slice. */
 static __always_inline bool ends_soon(bool confident, u64 q90_ns, u64 attained_ns)
 {
-	return confident && attained_ns < q90_ns && q90_ns - attained_ns <= order.slice_min_ns;
+	return ek_trusts(order_config(), confident) && attained_ns < q90_ns &&
+	       q90_ns - attained_ns <= order.slice_min_ns;
 }
 
 static __always_inline void count_slice(struct cpu_ctx *cctx, u64 slice, bool company)
