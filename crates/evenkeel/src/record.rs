@@ -3,7 +3,6 @@
 //!
 //! The record is a memory. What is active now is for the kernel to say.
 
-use std::fs;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
