@@ -338,12 +338,17 @@ proptest! {
         config in order_config(), estimate in estimate(), waiting in 1_u32..,
     ) {
         let slice = order::slice(&config, &estimate, waiting);
-        if config.mode == Mode::Online && estimate.confident {
-            prop_assert!(slice >= config.slice_min_ns && slice <= config.slice_max_ns);
+        if config.mode != Mode::Online {
+            prop_assert_eq!(slice, config.fixed_slice_ns);
+            return Ok(());
+        }
+        prop_assert!(slice >= config.slice_min_ns && slice <= config.slice_max_ns);
+        if estimate.confident {
             let shared = config.target_latency_ns / u64::from(waiting);
             prop_assert!(slice <= shared.max(config.slice_min_ns));
         } else {
-            prop_assert_eq!(slice, config.fixed_slice_ns);
+            let fixed = config.fixed_slice_ns.clamp(config.slice_min_ns, config.slice_max_ns);
+            prop_assert_eq!(slice, fixed);
         }
     }
 

@@ -233,7 +233,8 @@ static __always_inline u64 ek_overtake_service(const struct ek_deadline_config *
 /*
  * The slice of a task beside @waiting others. The target latency is shared
  * among the waiters, so that the last of them is served within it; the least
- * slice limits how often that costs a switch.
+ * slice limits how often that costs a switch. Whoever cannot be predicted gets
+ * the fixed slice, within the same bounds.
  */
 static __always_inline u64 ek_slice(const struct ek_deadline_config *c,
 				    const struct ek_estimate *e, u32 waiting)
@@ -242,10 +243,10 @@ static __always_inline u64 ek_slice(const struct ek_deadline_config *c,
 
 	if (!waiting)
 		return ek_max(c->slice_alone_ns, 1);
-	if (!ek_trusts(c, e->confident))
+	if (c->mode != EK_MODE_ONLINE)
 		return ek_fixed(c);
-	slice = ek_min(e->q90_ns, c->slice_max_ns);
-	slice = ek_min(slice, c->target_latency_ns / waiting);
+	slice = e->confident ? ek_min(e->q90_ns, c->target_latency_ns / waiting) : ek_fixed(c);
+	slice = ek_min(slice, c->slice_max_ns);
 	return ek_max(ek_max(slice, c->slice_min_ns), 1);
 }
 
