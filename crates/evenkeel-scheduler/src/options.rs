@@ -77,7 +77,7 @@ impl Default for Options {
             learn: Learn::default(),
             slice_min: Duration::from_micros(500),
             slice_max: Duration::from_millis(5),
-            fixed_slice: Duration::from_millis(4),
+            fixed_slice: Duration::from_millis(3),
             target_latency: Duration::from_millis(6),
             partial: false,
             exit_dump_len: 0,
