@@ -237,6 +237,12 @@ fn random_bursts_do_not_outrank_predictable_ones() {
             steady.p50_ns <= wild.p50_ns * 11 / 10,
             "{steady:?} against {wild:?}"
         );
-        assert!(steady.p90_ns <= wild.p90_ns, "{steady:?} against {wild:?}");
+        // The steady one may find the wild one's longer burst on the CPU, and waits for the gap
+        // between two preemptions.
+        let gap = 1_000_000;
+        assert!(
+            steady.p90_ns <= wild.p90_ns + gap,
+            "{steady:?} against {wild:?}"
+        );
     });
 }
