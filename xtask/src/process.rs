@@ -19,6 +19,8 @@ pub const ANOTHER_SCHEDULER: u8 = 4;
 pub const NOT_PERMITTED: u8 = 5;
 /// A bounded run was interrupted.
 pub const INTERRUPTED: u8 = 6;
+/// A limit that was set beforehand was exceeded.
+pub const THRESHOLD: u8 = 7;
 
 /// An error with the exit status that it leads to.
 #[derive(Debug)]

@@ -27,7 +27,8 @@ pub struct Limit {
     pub most: f64,
 }
 
-const LIMITS: [Limit; 6] = [
+/// Every limit.
+pub const LIMITS: [Limit; 6] = [
     Limit {
         metric: Metric::HackbenchThreads,
         against: Against::BestPeer,
