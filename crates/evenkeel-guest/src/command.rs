@@ -43,6 +43,18 @@ pub fn evenkeel(args: &[&str]) -> Command {
     command
 }
 
+/// The `evenkeel` command as the last arguments of another, such as `prlimit --nofile=8`.
+pub fn started_by(starter: &[&str], args: &[&str]) -> Command {
+    let evenkeel = evenkeel(args);
+    let mut command = Command::new(starter[0]);
+    command
+        .args(&starter[1..])
+        .arg(evenkeel.get_program())
+        .args(evenkeel.get_args())
+        .env_remove("RUST_BACKTRACE");
+    command
+}
+
 /// Runs `evenkeel` with `args` to its end.
 ///
 /// # Panics

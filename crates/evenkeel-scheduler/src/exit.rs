@@ -21,6 +21,8 @@ pub struct Exit {
     pub kind: i32,
     /// The kernel's exit code: what it asks for.
     pub code: i64,
+    /// Whether the code asks for a restart, as it does when the set of CPUs changed under us.
+    pub restart: bool,
     /// The kernel's reason, such as `unregistered from user space`.
     pub reason: String,
     /// Details, such as the task that was not run.
@@ -36,6 +38,7 @@ impl Exit {
         Self {
             kind: info.kind,
             code: info.exit_code,
+            restart: asks_restart(info.exit_code, *SCX_ECODE_ACT_RESTART),
             reason: text(&info.reason),
             message: text(&info.msg),
             dump: dump(),
@@ -51,11 +54,11 @@ impl Exit {
     pub fn is_stall(&self) -> bool {
         self.kind == KIND_STALL
     }
+}
 
-    /// Whether the kernel asks for a restart, as it does when the set of CPUs changed under us.
-    pub fn wants_restart(&self) -> bool {
-        *SCX_ECODE_ACT_RESTART != 0 && self.code as u64 & *SCX_ECODE_ACT_RESTART != 0
-    }
+/// Whether `code` has the kernel's bit `SCX_ECODE_ACT_RESTART`; the bit is 0 in kernels without it.
+fn asks_restart(code: i64, bit: u64) -> bool {
+    code.cast_unsigned() & bit != 0
 }
 
 /// The text in a zero-terminated buffer of the BPF side, whose characters are signed on every
@@ -82,4 +85,26 @@ fn dump() -> Option<String> {
     // skeleton lives, and the BPF side always terminates the text.
     let text = unsafe { CStr::from_ptr(pointer) }.to_string_lossy();
     (!text.is_empty()).then(|| text.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `SCX_ECODE_ACT_RESTART` and `SCX_ECODE_RSN_HOTPLUG` of the kernel's `enum scx_exit_code`.
+    const RESTART: u64 = 1 << 48;
+    const HOTPLUG: i64 = 1 << 32;
+
+    #[test]
+    fn a_hotplug_that_asks_for_a_restart_gets_one() {
+        assert!(asks_restart(RESTART.cast_signed() | HOTPLUG, RESTART));
+    }
+
+    #[test]
+    fn no_other_exit_code_and_no_kernel_without_the_bit_gets_a_restart() {
+        for code in [0, HOTPLUG, 1, RESTART.cast_signed() >> 1] {
+            assert!(!asks_restart(code, RESTART), "{code:#x}");
+        }
+        assert!(!asks_restart(-1, 0));
+    }
 }

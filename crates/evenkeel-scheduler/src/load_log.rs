@@ -59,11 +59,18 @@ impl Drop for LoadLog {
     }
 }
 
+/// What a load fails with, as libbpf writes it, when the machine or a limit has no more to give:
+/// the verifier's log is there then too, and says nothing against the program.
+const SCARCITY: [&str; 5] = ["-EMFILE", "-ENFILE", "-ENOMEM", "-EAGAIN", "-EPERM"];
+
 /// Finds libbpf's `prog 'NAME': BPF program load failed` and the log that it prints after it.
 fn find_rejection(lines: &[String]) -> Option<(String, Vec<String>)> {
     let failed = lines
         .iter()
         .position(|l| l.contains("BPF program load failed"))?;
+    if SCARCITY.iter().any(|errno| lines[failed].ends_with(errno)) {
+        return None;
+    }
     let program = lines[failed].split('\'').nth(1)?.to_owned();
     let begin = lines
         .iter()
@@ -96,6 +103,17 @@ mod tests {
         assert_eq!(program, "evenkeel_enqueue");
         assert_eq!(tail.len(), TAIL_LINES);
         assert_eq!(tail.last().unwrap(), "R1 invalid mem access 'scalar'");
+    }
+
+    #[test]
+    fn a_program_that_found_no_free_descriptor_was_not_rejected() {
+        let text = [
+            "libbpf: prog 'evenkeel_tick': BPF program load failed: -EMFILE",
+            "libbpf: prog 'evenkeel_tick': -- BEGIN PROG LOAD LOG --",
+            "processed 69 insns (limit 1000000)",
+            "-- END PROG LOAD LOG --",
+        ];
+        assert!(find_rejection(&text.map(str::to_owned)).is_none());
     }
 
     #[test]

@@ -21,6 +21,8 @@ use crate::skeleton::{BpfSkel, BpfSkelBuilder, OpenBpfSkel, types};
 use crate::statistics::Statistics;
 use crate::trace::Trace;
 
+/// The kernel's types.
+const TYPES: &str = "/sys/kernel/btf/vmlinux";
 /// Where the kernel names the active scheduler.
 const ACTIVE_OPS: &str = "/sys/kernel/sched_ext/root/ops";
 
@@ -67,6 +69,7 @@ impl<'a> Opened<'a> {
         options: &Options,
         storage: &'a mut MaybeUninit<OpenObject>,
     ) -> Result<Self, Error> {
+        expect_room_for_types()?;
         let machine = Machine::read()?;
         let log = LoadLog::capture();
         let mut skel = open_skeleton(storage).map_err(|e| {
@@ -250,6 +253,16 @@ impl Running<'_> {
 pub fn active_scheduler() -> Option<String> {
     let name = fs::read_to_string(ACTIVE_OPS).ok()?;
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+/// The ecosystem's macros read the kernel's types, some megabytes, and panic where memory for them
+/// is limited. libbpf needs them once and an index a tenth of their size.
+fn expect_room_for_types() -> Result<(), Error> {
+    let size = fs::metadata(TYPES).map_or(0, |found| found.len());
+    let wanted = usize::try_from(2 * size).unwrap_or(usize::MAX);
+    Vec::<u8>::new()
+        .try_reserve_exact(wanted)
+        .map_err(|_| Error::Open("too little memory for the kernel's types".to_owned()))
 }
 
 // The ecosystem's macros name their results `anyhow::Result` and break out of a block.

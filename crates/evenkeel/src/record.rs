@@ -4,16 +4,17 @@
 //! The record is a memory. What is active now is for the kernel to say.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::thread;
 
 use evenkeel_scheduler::options::Mode;
 use evenkeel_scheduler::probe::Machine;
+use evenkeel_scheduler::probe::sched_ext::SchedExt;
 use serde::{Deserialize, Serialize};
 
-use crate::failure::Status;
+use crate::failure::{Status, complain};
 use crate::process::ProcessId;
 use crate::time;
 
@@ -62,17 +63,39 @@ pub struct LastRun {
     pub process: ProcessId,
     /// Seconds since 1970.
     pub started_unix: u64,
+    /// Schedulers attached since boot when this was written, where the kernel counts them.
+    #[serde(default)]
+    pub enable_seq: Option<u64>,
     pub end: Option<End>,
 }
 
 impl LastRun {
-    /// Reads the record; `None` if there is none or it makes no sense.
-    pub fn read(machine: &Machine) -> Option<Self> {
-        // Opening anything else, such as a pipe, could wait for ever.
-        if !fs::metadata(machine.path(RECORD)).ok()?.is_file() {
-            return None;
-        }
-        serde_json::from_str(&machine.read(RECORD).ok()?).ok()
+    /// Reads the record; `None` if there is none.
+    ///
+    /// # Errors
+    /// Those of reading it, and `InvalidData` if it makes no sense.
+    pub fn read(machine: &Machine) -> io::Result<Option<Self>> {
+        let text = match fs::metadata(machine.path(RECORD)) {
+            // Opening anything else, such as a pipe, could wait for ever.
+            Ok(found) if !found.is_file() => Err(ErrorKind::InvalidData.into()),
+            Ok(_) => machine.read(RECORD),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => Err(error),
+        }?;
+        serde_json::from_str(&text)
+            .map(Some)
+            .map_err(|_| ErrorKind::InvalidData.into())
+    }
+
+    /// Replaces the file whole: a reader sees the old one or the new one.
+    fn write(&mut self, machine: &Machine) -> io::Result<()> {
+        self.enable_seq = enable_seq(machine);
+        let path = machine.path(RECORD);
+        let new = path.with_extension("new");
+        let mut text = serde_json::to_vec(self)?;
+        text.push(b'\n');
+        File::create(&new)?.write_all(&text)?;
+        fs::rename(new, path)
     }
 
     /// How it ended, or `None` while its process lives.
@@ -81,8 +104,9 @@ impl LastRun {
             (!self.process.is_alive(machine)).then(|| End {
                 ended_unix: None,
                 how: How::Died,
-                why: "the daemon died without ending its run (SIGKILL does that); the kernel \
-                      returned every task to its default scheduler"
+                why: "the daemon died without recording an end (SIGKILL does that, and an \
+                      unwritable record looks like it); the kernel returned every task to its \
+                      default scheduler"
                     .to_owned(),
                 status: None,
             })
@@ -106,24 +130,29 @@ impl Recorder {
             .recursive(true)
             .mode(0o755)
             .create(machine.path(DIRECTORY))?;
-        let run = LastRun {
+        let mut run = LastRun {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mode: mode.name().to_owned(),
             process: ProcessId::own(machine),
             started_unix: time::unix_now(),
+            enable_seq: None,
             end: None,
         };
         // A dump belongs to the run that left it.
         let _ = fs::remove_file(machine.path(DUMP));
-        let recorder = Self {
+        run.write(machine)?;
+        Ok(Self {
             machine: machine.clone(),
             run,
-        };
-        recorder.write()?;
-        Ok(recorder)
+        })
     }
 
-    /// Records how the run ended. The process may not live to see an error, so none is returned.
+    /// Records the kernel's count of attachments, which leaves out those that it ended at once.
+    pub fn attached(&mut self) {
+        self.renew("this run cannot be recorded");
+    }
+
+    /// Records how the run ended, and complains if that cannot be written.
     pub fn end(&mut self, how: How, why: &str, status: Status) {
         let ended_unix = Some(time::unix_now());
         let status = Some(status.number());
@@ -133,7 +162,13 @@ impl Recorder {
             why: why.to_owned(),
             status,
         });
-        let _ = self.write();
+        self.renew("the end of this run cannot be recorded");
+    }
+
+    fn renew(&mut self, complaint: &str) {
+        if let Err(error) = self.run.write(&self.machine) {
+            complain(&format!("{complaint}: {error}"));
+        }
     }
 
     /// Keeps the kernel's dump for whoever looks into it: root alone, because it names tasks.
@@ -147,16 +182,11 @@ impl Recorder {
         options.open(&path)?.write_all(dump.as_bytes())?;
         Ok(path)
     }
+}
 
-    /// Replaces the file whole: a reader sees the old one or the new one.
-    fn write(&self) -> io::Result<()> {
-        let path = self.machine.path(RECORD);
-        let new = path.with_extension("new");
-        let mut text = serde_json::to_vec(&self.run)?;
-        text.push(b'\n');
-        File::create(&new)?.write_all(&text)?;
-        fs::rename(new, path)
-    }
+/// Schedulers attached since boot, where the kernel counts them.
+fn enable_seq(machine: &Machine) -> Option<u64> {
+    SchedExt::read(machine).ok()?.enable_seq
 }
 
 impl Drop for Recorder {
@@ -188,11 +218,15 @@ mod tests {
         (dir, machine)
     }
 
+    fn last_run(machine: &Machine) -> LastRun {
+        LastRun::read(machine).unwrap().unwrap()
+    }
+
     #[test]
     fn a_run_in_progress_has_no_end() {
         let (_dir, machine) = machine();
         let recorder = Recorder::begin(&machine, Mode::Online).unwrap();
-        let read = LastRun::read(&machine).unwrap();
+        let read = last_run(&machine);
         assert_eq!((read.mode.as_str(), read.end(&machine)), ("online", None));
         drop(recorder);
     }
@@ -203,7 +237,7 @@ mod tests {
         let mut recorder = Recorder::begin(&machine, Mode::Shadow).unwrap();
         recorder.end(How::Signal, "SIGTERM", Status::Success);
         drop(recorder);
-        let end = LastRun::read(&machine).unwrap().end(&machine).unwrap();
+        let end = last_run(&machine).end(&machine).unwrap();
         assert_eq!(
             (end.how, end.why.as_str(), end.status),
             (How::Signal, "SIGTERM", Some(0))
@@ -215,10 +249,8 @@ mod tests {
         let (_dir, machine) = machine();
         std::mem::forget(Recorder::begin(&machine, Mode::Online).unwrap());
         fs::remove_dir_all(machine.path("/proc")).unwrap();
-        assert_eq!(
-            LastRun::read(&machine).unwrap().end(&machine).unwrap().how,
-            How::Died
-        );
+        let end = last_run(&machine).end(&machine).unwrap();
+        assert_eq!(end.how, How::Died);
     }
 
     #[test]
@@ -230,18 +262,57 @@ mod tests {
             panic!("on purpose");
         });
         assert!(panicked.join().is_err());
-        let end = LastRun::read(&machine).unwrap().end.unwrap();
+        let end = last_run(&machine).end.unwrap();
         assert_eq!((end.how, end.status), (How::Panic, Some(1)));
     }
 
     #[test]
-    fn a_corrupt_record_is_no_record() {
+    fn a_record_that_makes_no_sense_is_an_error_and_a_missing_one_is_none() {
         let (_dir, machine) = machine();
+        assert_eq!(LastRun::read(&machine).unwrap(), None);
         fs::create_dir_all(machine.path(DIRECTORY)).unwrap();
         for text in ["", "{", "[]", "{\"version\":1}"] {
             fs::write(machine.path(RECORD), text).unwrap();
-            assert_eq!(LastRun::read(&machine), None, "{text}");
+            let error = LastRun::read(&machine).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidData, "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_the_directory_is_an_error_to_writer_and_reader() {
+        let (_dir, machine) = machine();
+        fs::create_dir_all(machine.path("/run")).unwrap();
+        fs::write(machine.path(DIRECTORY), "").unwrap();
+        assert!(Recorder::begin(&machine, Mode::Online).is_err());
+        let error = LastRun::read(&machine).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotADirectory);
+    }
+
+    #[test]
+    fn a_run_counts_what_was_attached_up_to_its_end() {
+        let (_dir, machine) = machine();
+        let seq = |number: &str| {
+            let sched_ext = machine.path("/sys/kernel/sched_ext");
+            fs::create_dir_all(&sched_ext).unwrap();
+            fs::write(sched_ext.join("state"), "enabled\n").unwrap();
+            fs::write(sched_ext.join("enable_seq"), number).unwrap();
+        };
+        seq("3\n");
+        let mut recorder = Recorder::begin(&machine, Mode::Online).unwrap();
+        assert_eq!(last_run(&machine).enable_seq, Some(3));
+        seq("4\n");
+        recorder.attached();
+        assert_eq!(last_run(&machine).enable_seq, Some(4));
+    }
+
+    #[test]
+    fn the_record_of_a_version_without_the_kernels_count_is_read() {
+        let (_dir, machine) = machine();
+        fs::create_dir_all(machine.path(DIRECTORY)).unwrap();
+        let old = r#"{"version":"0.1.0","mode":"online","pid":4,"start_ticks":9,
+            "started_unix":1000,"end":null}"#;
+        fs::write(machine.path(RECORD), old).unwrap();
+        assert_eq!(last_run(&machine).enable_seq, None);
     }
 
     #[test]

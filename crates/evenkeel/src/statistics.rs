@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The scheduler's counters on the ecosystem's socket: serving, asking, describing.
 
+use std::io;
 use std::path::PathBuf;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use evenkeel_scheduler::Statistics;
@@ -20,6 +22,21 @@ const PATIENCE_MS: u64 = 2000;
 
 fn base(machine: &Machine) -> PathBuf {
     machine.path(BASE)
+}
+
+/// Finds out whether the library's threads can be had: one that listens and one that passes
+/// requests on. It panics where they cannot.
+fn expect_threads() -> io::Result<()> {
+    let (hold, held) = crossbeam_channel::bounded::<()>(0);
+    thread::scope(|scope| {
+        let wait = || held.recv().is_err();
+        let started = (0..2).try_for_each(|_| {
+            thread::Builder::new().spawn_scoped(scope, wait)?;
+            Ok(())
+        });
+        drop(hold);
+        started
+    })
 }
 
 fn server_data() -> StatsServerData<(), Statistics> {
@@ -44,6 +61,7 @@ impl Server {
     /// # Errors
     /// What prevents it, on one line.
     pub fn start(machine: &Machine) -> Result<Self, String> {
+        expect_threads().map_err(|error| format!("no threads for it: {error}"))?;
         let path = base(machine).join("root/stats");
         let server = StatsServer::new(server_data()).set_path(&path).launch();
         let server = server.map_err(|error| format!("{error:#}"))?;
@@ -99,11 +117,23 @@ impl Client {
     }
 }
 
+/// Prints each counter with its meaning, for people or as `scx_stats` describes them to programs.
+///
+/// # Errors
+/// Status 1 if it cannot be printed.
+pub fn print_description(json: bool) -> Result<(), Failure> {
+    if json {
+        output::print_json(&Statistics::meta())
+    } else {
+        output::print(&describe()?)
+    }
+}
+
 /// Each counter with its meaning.
 ///
 /// # Errors
 /// A failure of status 1; it would be a mistake in the counters' own description.
-pub fn describe() -> Result<String, Failure> {
+fn describe() -> Result<String, Failure> {
     let mut text = Vec::new();
     server_data()
         .describe_meta(&mut text, None)
@@ -160,7 +190,7 @@ mod tests {
         assert!(Client::connect(&machine).is_err());
         let server = Server::start(&machine).unwrap();
         let (answers, requests) = server.channels();
-        std::thread::spawn(move || {
+        thread::spawn(move || {
             while requests.recv().is_ok() {
                 answers.send(some()).unwrap();
             }

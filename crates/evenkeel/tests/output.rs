@@ -64,6 +64,17 @@ fn the_counters_are_described_without_a_scheduler() {
 }
 
 #[test]
+fn the_counters_are_described_as_json_for_programs() {
+    let output = run(&["run", "--help-stats", "--json"]);
+    assert_eq!(output.status.code(), Some(0));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["name"], "Statistics");
+    let preemptions = &json["fields"]["preemptions"];
+    assert_eq!(preemptions["desc"], "Wakeup preemptions", "{json}");
+    assert_eq!(preemptions["datum"], "u64", "{json}");
+}
+
+#[test]
 fn a_full_disk_is_one_line_and_status_1() {
     for args in [&["plan"][..], &["status", "--json"], &["--help"], &["man"]] {
         let full = File::options().write(true).open("/dev/full").unwrap();

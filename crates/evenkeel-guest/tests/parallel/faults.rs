@@ -16,6 +16,8 @@ use evenkeel_guest::team::{Place, Team};
 use rustix::process::Signal;
 
 const LEAVE: Duration = Duration::from_secs(15);
+/// Where runs are recorded.
+const RECORDS: &str = "/run/evenkeel";
 
 /// Holds `status` to knowing that the default scheduler is back, and why.
 fn status_says_why(how: &str) {
@@ -99,6 +101,76 @@ fn a_closed_stdout_is_no_crash() {
             assert_eq!(finished.code, Some(1), "{finished:?}");
             assert_eq!(finished.stderr.lines().count(), 1, "{finished:?}");
             status_says_why("stdout-closed");
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs a guest"]
+fn a_full_disk_loses_lines_whose_number_is_told_at_the_end() {
+    within(60, || {
+        let full = ["sh", "-c", "exec \"$@\" >/dev/full", "sh"];
+        let args = ["run", "--duration", "2s", "--interval", "500ms"];
+        let run = Daemon::spawn(command::started_by(&full, &args));
+        let finished = run.finish(LEAVE * 3);
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+        let lost = finished.stderr.trim();
+        let number = lost.strip_prefix("evenkeel: lines lost on standard output: ");
+        let number = number.and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
+        // Readiness, at least two intervals and the end.
+        assert!(number.is_some_and(|number| number >= 4), "{finished:?}");
+        assert_eq!(lost.lines().count(), 1, "{finished:?}");
+    });
+}
+
+#[test]
+#[ignore = "needs a guest"]
+fn a_run_that_cannot_be_recorded_is_told_and_status_does_not_deny_it() {
+    within(60, || {
+        let _ = fs::remove_dir_all(RECORDS);
+        fs::write(RECORDS, "").expect("a file is in the directory's place");
+        let daemon = Daemon::start(&[]);
+        let live = command::run(&["status"]);
+        let said = daemon.stop().stderr;
+        let dead = command::run(&["status"]);
+        fs::remove_file(RECORDS).expect("the file is ours");
+        let gone = command::run(&["status"]);
+        assert!(said.contains("this run cannot be recorded"), "{said}");
+        for status in [live, dead, gone] {
+            assert_eq!(status.code, Some(0), "{status:?}");
+            assert!(!status.stdout.contains("none since boot"), "{status:?}");
+            assert!(status.stdout.contains("unknown: "), "{status:?}");
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs a guest"]
+fn tiny_limits_are_a_line_and_a_status_or_a_run_like_any_other() {
+    within(240, || {
+        for limit in [
+            "--nofile=8",
+            "--nofile=36",
+            "--as=30000000",
+            "--as=90000000",
+            "--as=200000000",
+            "--memlock=0",
+            "--nproc=1",
+        ] {
+            for args in [&["check"][..], &["plan"], &["run", "--duration", "1s"]] {
+                let limited = command::started_by(&["prlimit", limit], args);
+                let finished = command::finish(limited);
+                eprintln!("{limit} {args:?}: {:?} {}", finished.code, finished.stderr);
+                assert!(
+                    matches!(finished.code, Some(0..=6)),
+                    "{limit} {args:?}: {finished:?}"
+                );
+                let said = finished.stderr.trim();
+                assert!(!said.contains("internal error"), "{limit}: {said}");
+                if finished.code != Some(0) {
+                    assert_eq!(said.lines().count(), 1, "{limit} {args:?}: {said}");
+                }
+            }
         }
     });
 }

@@ -5,6 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use evenkeel_bench::law::BurstLaw;
+use evenkeel_guest::command;
 use evenkeel_guest::cpus::set_online;
 use evenkeel_guest::daemon::Daemon;
 use evenkeel_guest::limit::within;
@@ -52,6 +53,29 @@ fn a_cpu_taken_offline_and_online_under_load_is_survived() {
             assert!(sleeper.join().completion.percentiles().count > 100);
         }
         daemon.stop();
+    });
+}
+
+#[test]
+#[ignore = "needs a guest"]
+fn a_cpu_that_goes_while_the_scheduler_starts_makes_it_start_again() {
+    within(120, || {
+        let mut daemon = Daemon::launch(&[]);
+        // What is loaded for one set of CPUs is thrown out by a kernel with another.
+        while !daemon.stdout().contains("restarting") && !daemon.stdout().contains("ready") {
+            set_online(1, false).expect("CPU 1 can go");
+            set_online(1, true).expect("CPU 1 can come back");
+        }
+        daemon.expect_ready();
+        assert!(
+            daemon.stdout().contains("restarting"),
+            "{}",
+            daemon.stdout()
+        );
+        let status = command::run(&["status", "--json"]);
+        assert_eq!(status.json()["mode"], "online", "{status:?}");
+        let finished = daemon.stop();
+        assert_eq!(finished.stderr, "", "{finished:?}");
     });
 }
 

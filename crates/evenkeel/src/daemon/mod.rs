@@ -70,6 +70,7 @@ impl Job {
 }
 
 /// How one attachment ended.
+#[derive(Debug)]
 struct Ended {
     ending: Ending,
     total: Statistics,
@@ -80,42 +81,51 @@ struct Ended {
 /// # Errors
 /// What prevents a start, with its status. The end of a run that did start is a status.
 pub fn run(machine: &Machine, job: &Job) -> Result<Status, Failure> {
+    let mut voice = Voice::new(job.json);
+    let result = schedule(machine, job, &mut voice);
+    if let Some(losses) = voice.losses() {
+        complain(&losses);
+    }
+    result
+}
+
+fn schedule(machine: &Machine, job: &Job, voice: &mut Voice) -> Result<Status, Failure> {
     let mut trace = job.trace.as_deref().map(TraceFile::create).transpose()?;
     let signals = signals::watch(machine)?;
-    let mut voice = Voice::new(job.json);
     let mut storage = MaybeUninit::uninit();
     let mut presence = None;
-    loop {
+    let ended = while_restarted(voice, |voice| {
         let running = Opened::open(&job.options, &mut storage)?.load()?.attach()?;
         // Only who holds the machine has a record and a socket; a restart keeps them.
-        let Presence {
-            recorder,
-            server,
-            begun,
-        } = presence.get_or_insert_with(|| Presence::begin(machine, job));
+        let presence = presence.get_or_insert_with(|| Presence::begin(machine, job));
         match health::check(machine, &running, job.options.partial) {
-            Health::Good(ops) => voice.ready(&ops, job.options.mode.name()),
+            Health::Good(ops) => {
+                presence.attached();
+                voice.ready(&ops, job.options.mode.name());
+            }
             Health::Ended => {}
             Health::Bad(what) => return Err(Failure::new(Status::Failure, what)),
         }
         trim_heap();
-        let links = Links::new(&signals, server.as_ref());
-        let watch = Watch::new(job, *begun);
-        let ending = watch.until_the_end(&running, &links, &mut voice, &mut trace)?;
-        let ended = detach(running, ending);
-        if let Ending::Kernel(exit) = &ended.ending
-            && exit.wants_restart()
-        {
-            voice.restarting();
-            continue;
+        let links = Links::new(&signals, presence.server.as_ref());
+        let watch = Watch::new(job, presence.begun);
+        let ending = watch.until_the_end(&running, &links, voice, &mut trace)?;
+        Ok(detach(running, ending))
+    })?;
+    Ok(conclude(job, presence, voice, ended))
+}
+
+/// Attaches again for as long as the kernel ends each attachment with the wish for another.
+fn while_restarted(
+    voice: &mut Voice,
+    mut attachment: impl FnMut(&mut Voice) -> Result<Ended, Failure>,
+) -> Result<Ended, Failure> {
+    loop {
+        let ended = attachment(voice)?;
+        match &ended.ending {
+            Ending::Kernel(exit) if exit.restart => voice.restarting(),
+            _ => return Ok(ended),
         }
-        return Ok(conclude(
-            job,
-            recorder.take(),
-            &mut voice,
-            ended,
-            begun.elapsed(),
-        ));
     }
 }
 
@@ -139,6 +149,13 @@ impl Presence {
             recorder,
             server,
             begun: Instant::now(),
+        }
+    }
+
+    /// Brings the record up to date with an attachment that works.
+    fn attached(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.attached();
         }
     }
 }
@@ -166,14 +183,12 @@ fn detach(running: Running<'_>, ending: Ending) -> Ended {
 }
 
 /// Tells and records the end.
-fn conclude(
-    job: &Job,
-    recorder: Option<Recorder>,
-    voice: &mut Voice,
-    ended: Ended,
-    lasted: Duration,
-) -> Status {
+fn conclude(job: &Job, presence: Option<Presence>, voice: &mut Voice, ended: Ended) -> Status {
     let Ended { ending, total } = ended;
+    let lasted = presence
+        .as_ref()
+        .map_or(Duration::ZERO, |presence| presence.begun.elapsed());
+    let recorder = presence.and_then(|presence| presence.recorder);
     let status = ending.status(job.duration);
     let why = ending.why(lasted, job.duration);
     if status != Status::Success {

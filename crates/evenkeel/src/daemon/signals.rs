@@ -28,12 +28,15 @@ pub fn watch(machine: &Machine) -> Result<Receiver<&'static str>, Failure> {
         .map_err(|e| Failure::doing("catching signals", e))?;
     let mut signals = Signals::new(wanted).map_err(|e| Failure::doing("catching signals", e))?;
     let (sender, receiver) = bounded(8);
-    thread::spawn(move || {
+    let wait = move || {
         for signal in signals.forever() {
             // A full channel means that the end is on its way already.
             let _ = sender.try_send(name(signal));
         }
-    });
+    };
+    thread::Builder::new()
+        .spawn(wait)
+        .map_err(|e| Failure::doing("catching signals", e))?;
     Ok(receiver)
 }
 

@@ -10,11 +10,13 @@ use crate::output::{self, Offered};
 use crate::summary;
 
 /// Says things that nobody has to hear: a slow reader loses lines, which are counted.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Voice {
     json: bool,
+    /// Where lines go.
+    offer: fn(&str) -> Offered,
     /// Lines lost so far.
-    pub dropped: u64,
+    dropped: u64,
     /// Whether the reader has gone.
     pub closed: bool,
 }
@@ -23,20 +25,35 @@ impl Voice {
     pub fn new(json: bool) -> Self {
         Self {
             json,
-            ..Self::default()
+            offer: output::offer,
+            dropped: 0,
+            closed: false,
+        }
+    }
+
+    /// What was lost, for standard error: standard output may have lost the line that says so.
+    pub fn losses(&self) -> Option<String> {
+        (self.dropped > 0).then(|| {
+            format!(
+                "lines lost on standard output: {} (its disk is full or its reader slow)",
+                self.dropped
+            )
+        })
+    }
+
+    fn offer(&mut self, line: &str) {
+        match (self.offer)(line) {
+            Offered::Written => {}
+            Offered::Dropped => self.dropped += 1,
+            Offered::Closed => self.closed = true,
         }
     }
 
     fn say(&mut self, text: &str, event: impl FnOnce() -> Value) {
-        let text = if self.json {
-            event().to_string()
+        if self.json {
+            self.offer(&event().to_string());
         } else {
-            text.to_owned()
-        };
-        match output::offer(&text) {
-            Offered::Written => {}
-            Offered::Dropped => self.dropped += 1,
-            Offered::Closed => self.closed = true,
+            self.offer(text);
         }
     }
 
@@ -51,12 +68,7 @@ impl Voice {
     }
 
     pub fn stats(&mut self, period: Duration, change: &Statistics) {
-        let line = summary::moved(period, change, self.json);
-        match output::offer(&line) {
-            Offered::Written => {}
-            Offered::Dropped => self.dropped += 1,
-            Offered::Closed => self.closed = true,
-        }
+        self.offer(&summary::moved(period, change, self.json));
     }
 
     pub fn restarting(&mut self) {
@@ -78,5 +90,39 @@ impl Voice {
             text.push_str(&format!(" ({dropped} lines were lost to a slow reader)"));
         }
         self.say(&text, event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn speak(offer: fn(&str) -> Offered) -> Voice {
+        let mut voice = Voice {
+            offer,
+            ..Voice::new(false)
+        };
+        let (nothing, second) = (Statistics::default(), Duration::from_secs(1));
+        voice.ready("evenkeel", "online");
+        voice.interval(second, &nothing);
+        voice.stats(second, &nothing);
+        voice.ended("of a test", second, &nothing, true);
+        voice
+    }
+
+    #[test]
+    fn every_line_that_a_full_disk_lost_is_counted_the_last_one_too() {
+        let losses = speak(|_| Offered::Dropped).losses().unwrap();
+        assert!(
+            losses.starts_with("lines lost on standard output: 4 "),
+            "{losses}"
+        );
+    }
+
+    #[test]
+    fn a_reader_that_heard_everything_or_went_away_lost_nothing() {
+        assert_eq!(speak(|_| Offered::Written).losses(), None);
+        let closed = speak(|_| Offered::Closed);
+        assert_eq!((closed.closed, closed.losses()), (true, None));
     }
 }

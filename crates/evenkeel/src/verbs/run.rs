@@ -6,7 +6,7 @@ use evenkeel_scheduler::probe::Machine;
 use crate::cli::RunArgs;
 use crate::daemon::{self, Job};
 use crate::failure::{Failure, Status};
-use crate::{output, statistics};
+use crate::statistics;
 
 pub fn run(machine: &Machine, args: &RunArgs) -> Result<Status, Failure> {
     let job = Job::new(
@@ -16,7 +16,7 @@ pub fn run(machine: &Machine, args: &RunArgs) -> Result<Status, Failure> {
     )?;
     refuse_contradictions(args)?;
     if args.help_stats {
-        output::print(&statistics::describe()?)?;
+        statistics::print_description(args.pace.json)?;
         return Ok(Status::Success);
     }
     if let Some(every) = args.monitor {

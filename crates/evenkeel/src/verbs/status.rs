@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `status`: what the kernel says, what the daemon says, and how the last run ended.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 
 use evenkeel_scheduler::Statistics;
 use evenkeel_scheduler::probe::Machine;
@@ -42,6 +42,8 @@ struct Report {
     /// Why there are none although our scheduler is active.
     silent: Option<String>,
     last_run: Option<LastRun>,
+    /// Why the last run may be another one, or not be known at all.
+    last_run_unknown: Option<String>,
     /// How the last run ended; `None` while it goes on.
     last_exit: Option<End>,
 }
@@ -73,7 +75,9 @@ fn gather(machine: &Machine) -> Result<Report, Failure> {
         Some(Ok(statistics)) => (Some(statistics), None),
         Some(Err(error)) => (None, Some(error)),
     };
-    let last_run = LastRun::read(machine);
+    let read = LastRun::read(machine);
+    let last_run_unknown = unknown(&read, kernel.as_ref(), active);
+    let last_run = read.unwrap_or_default();
     let last_exit = last_run.as_ref().and_then(|run| run.end(machine));
     let living = last_run.as_ref().filter(|_| last_exit.is_none());
     Ok(Report {
@@ -88,8 +92,40 @@ fn gather(machine: &Machine) -> Result<Report, Failure> {
         statistics,
         silent,
         last_run,
+        last_run_unknown,
         last_exit,
     })
+}
+
+/// Why the record does not say what the last run was, if it does not. A run without a record is
+/// seen in the kernel's count of schedulers, which counts those of others too.
+fn unknown(
+    read: &io::Result<Option<LastRun>>,
+    kernel: Option<&SchedExt>,
+    active: Active,
+) -> Option<String> {
+    let run = match read {
+        Err(error) if error.kind() == ErrorKind::InvalidData => {
+            return Some("its record makes no sense".to_owned());
+        }
+        Err(error) => return Some(format!("its record cannot be read: {error}")),
+        Ok(run) => run.as_ref(),
+    };
+    let ours = active == Active::Ours;
+    if ours && run.is_some_and(|run| run.end.is_none()) {
+        return None;
+    }
+    let attached = kernel.and_then(|kernel| kernel.enable_seq).unwrap_or(0);
+    let recorded = run.map_or(0, |run| run.enable_seq.unwrap_or(u64::MAX));
+    // Not every kernel counts, but one that runs is one.
+    let since = attached.saturating_sub(recorded).max(u64::from(ours));
+    match (since, run) {
+        (0, _) => None,
+        (_, None) => Some(format!(
+            "schedulers attached since boot: {since}, none recorded"
+        )),
+        (_, Some(_)) => Some(format!("schedulers attached since this record: {since}")),
+    }
 }
 
 fn show(report: &Report) -> String {
@@ -159,10 +195,18 @@ fn daemon(report: &Report) -> String {
 
 fn last_run(report: &Report) -> String {
     let Some(run) = &report.last_run else {
-        return fact("last run", "none since boot");
+        let none = "none since boot".to_owned();
+        let unknown = report.last_run_unknown.as_ref();
+        return fact(
+            "last run",
+            unknown.map_or(none, |why| format!("unknown: {why}")),
+        );
     };
     let started = time::show_unix(run.started_unix);
     let mut text = fact("last run", format!("mode {}, started {started}", run.mode));
+    if let Some(why) = &report.last_run_unknown {
+        text.push_str(&fact("  perhaps not the last", why));
+    }
     if let Some(end) = &report.last_exit {
         let when = end
             .ended_unix
@@ -202,6 +246,62 @@ mod tests {
         let report = gather(&machine).unwrap();
         assert_eq!((report.supported, report.active), (false, Active::None));
         assert!(show(&report).contains("no sched_ext"));
+    }
+
+    #[test]
+    fn no_run_since_boot_is_claimed_only_where_the_kernel_counts_none() {
+        for (seq, claim) in [
+            ("0\n", "none since boot"),
+            (
+                "2\n",
+                "unknown: schedulers attached since boot: 2, none recorded",
+            ),
+        ] {
+            let (_dir, machine) = machine(&[
+                ("sys/kernel/sched_ext/state", "disabled\n"),
+                ("sys/kernel/sched_ext/enable_seq", seq),
+            ]);
+            let text = show(&gather(&machine).unwrap());
+            assert!(text.contains(claim), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_is_not_taken_for_none() {
+        for (path, why) in [
+            ("run/evenkeel", "unknown: its record cannot be read"),
+            (
+                "run/evenkeel/last-run.json",
+                "unknown: its record makes no sense",
+            ),
+        ] {
+            let (_dir, machine) =
+                machine(&[("sys/kernel/sched_ext/state", "disabled\n"), (path, "")]);
+            let text = show(&gather(&machine).unwrap());
+            assert!(text.contains(why), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_record_older_than_the_last_attachment_is_doubted() {
+        let ended = r#"{"version":"0.1.0","mode":"online","pid":4,"start_ticks":9,
+            "started_unix":1000,"enable_seq":3,
+            "end":{"ended_unix":2000,"how":"signal","why":"stopped by SIGINT","status":0}}"#;
+        for (seq, doubt) in [("3\n", false), ("5\n", true)] {
+            let (_dir, machine) = machine(&[
+                ("sys/kernel/sched_ext/state", "disabled\n"),
+                ("sys/kernel/sched_ext/enable_seq", seq),
+                ("run/evenkeel/last-run.json", ended),
+            ]);
+            let report = gather(&machine).unwrap();
+            let text = show(&report);
+            assert_eq!(
+                text.contains("schedulers attached since this record: 2"),
+                doubt,
+                "{text}"
+            );
+            assert!(text.contains("stopped by SIGINT"), "{text}");
+        }
     }
 
     #[test]
