@@ -2,12 +2,13 @@
 //! Learned bursts against the truth.
 
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use evenkeel_bench::law::BurstLaw;
 use evenkeel_bench::sleeper::{Sleeper, Slept};
 use evenkeel_bench::thread::set_nice;
 use evenkeel_guest::daemon::Daemon;
+use evenkeel_guest::learning::{Changed, changed_in_mid_burst};
 use evenkeel_guest::limit::within;
 use evenkeel_guest::model::Model;
 use evenkeel_guest::scene::{jittered, median, periodic};
@@ -121,29 +122,9 @@ fn bursts_of_3_ms_are_learned_beside_hogs_that_preempt() {
 #[ignore = "needs a guest"]
 fn renice_in_mid_burst_leaves_labels_unchanged() {
     within(60, || {
-        let daemon = Daemon::start(&["--learn", "prefix:learner"]);
-        let mut team = Team::new();
-        team.hog(&Place::default());
-        let law = BurstLaw::Constant(3 * MS);
-        let member = team.sleeper(&Place::default(), periodic("learner", law, 15 * MS));
-        let mut rng = fastrand::Rng::with_seed(2);
-        let mut changes = 0;
-        let start = Instant::now();
-        while start.elapsed() < WINDOW {
-            set_nice(member.tid, rng.i32(-5..=5)).expect("root may renice");
-            changes += 1;
-            sleep(Duration::from_micros(rng.u64(300..1_500)));
-        }
-        team.stop();
-        let truth = member.join().burst_ns;
-        let labels = Statistics::read();
-        daemon.stop();
-        eprintln!("{changes} changes, {} bursts, {labels:?}", truth.len());
-        assert!(
-            changes > truth.len(),
-            "{changes} changes in {} bursts",
-            truth.len()
-        );
+        let Changed { truth, labels } = changed_in_mid_burst(1, 15 * MS, WINDOW, |tid, rng| {
+            set_nice(tid, rng.i32(-5..=5)).expect("root may renice");
+        });
         // Had a change closed a label, there would be more of them, and shorter ones.
         let bursts = truth.len() as u64;
         assert!(

@@ -2,11 +2,12 @@
 //! What is learned on two CPUs; the exact tests are in the deterministic part.
 
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use evenkeel_bench::law::BurstLaw;
 use evenkeel_bench::thread::{set_affinity, set_nice};
 use evenkeel_guest::daemon::Daemon;
+use evenkeel_guest::learning::{Changed, changed_in_mid_burst};
 use evenkeel_guest::limit::within;
 use evenkeel_guest::model::Model;
 use evenkeel_guest::scene::{SETTLE, expect_none_lost, median, periodic};
@@ -53,37 +54,12 @@ fn spread(bursts: &[u64]) -> f64 {
 #[ignore = "needs a guest"]
 fn renice_and_taskset_in_mid_burst_leave_labels_unchanged() {
     within(60, || {
-        let daemon = Daemon::start(&["--learn", "prefix:learner"]);
-        let mut team = Team::new();
-        team.hog(&Place::default());
-        team.hog(&Place::default());
-        let law = BurstLaw::Constant(3 * BURST);
-        let member = team.sleeper(&Place::default(), periodic("learner", law, PERIOD));
-        let mut rng = fastrand::Rng::with_seed(2);
-        let mut changes = 0;
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(8) {
-            // Several changes a burst, never in step with it.
+        let window = Duration::from_secs(8);
+        let Changed { truth, labels } = changed_in_mid_burst(2, PERIOD, window, |tid, rng| {
             let masks: [&[usize]; 3] = [&[0], &[1], &[0, 1]];
-            set_affinity(member.tid, masks[rng.usize(0..3)]).expect("the thread lives");
-            set_nice(member.tid, rng.i32(-5..=5)).expect("root may renice");
-            changes += 1;
-            sleep(Duration::from_micros(rng.u64(300..1_500)));
-        }
-        team.stop();
-        let truth = member.join().burst_ns;
-        let labels = Statistics::read();
-        daemon.stop();
-        eprintln!(
-            "{changes} changes, {} bursts of {} ns, {labels:?}",
-            truth.len(),
-            median(&truth)
-        );
-        assert!(
-            changes as usize > truth.len(),
-            "{changes} changes in {} bursts",
-            truth.len()
-        );
+            set_affinity(tid, masks[rng.usize(0..3)]).expect("the thread lives");
+            set_nice(tid, rng.i32(-5..=5)).expect("root may renice");
+        });
         labels_are_the_truth(&labels, &truth);
     });
 }
