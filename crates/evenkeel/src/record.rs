@@ -147,7 +147,7 @@ impl Recorder {
         })
     }
 
-    /// Records the kernel's count of attachments, which leaves out those that it ended at once.
+    /// Records the kernel's count of attachments, after another one by the same run.
     pub fn attached(&mut self) {
         self.renew("this run cannot be recorded");
     }

@@ -70,7 +70,6 @@ impl Job {
 }
 
 /// How one attachment ended.
-#[derive(Debug)]
 struct Ended {
     ending: Ending,
     total: Statistics,
@@ -94,38 +93,40 @@ fn schedule(machine: &Machine, job: &Job, voice: &mut Voice) -> Result<Status, F
     let signals = signals::watch(machine)?;
     let mut storage = MaybeUninit::uninit();
     let mut presence = None;
-    let ended = while_restarted(voice, |voice| {
+    loop {
         let running = Opened::open(&job.options, &mut storage)?.load()?.attach()?;
         // Only who holds the machine has a record and a socket; a restart keeps them.
-        let presence = presence.get_or_insert_with(|| Presence::begin(machine, job));
+        let Presence {
+            recorder,
+            server,
+            begun,
+        } = match &mut presence {
+            None => presence.insert(Presence::begin(machine, job)),
+            Some(kept) => kept.again(),
+        };
         match health::check(machine, &running, job.options.partial) {
-            Health::Good(ops) => {
-                presence.attached();
-                voice.ready(&ops, job.options.mode.name());
-            }
+            Health::Good(ops) => voice.ready(&ops, job.options.mode.name()),
             Health::Ended => {}
             Health::Bad(what) => return Err(Failure::new(Status::Failure, what)),
         }
         trim_heap();
-        let links = Links::new(&signals, presence.server.as_ref());
-        let watch = Watch::new(job, presence.begun);
+        let links = Links::new(&signals, server.as_ref());
+        let watch = Watch::new(job, *begun);
         let ending = watch.until_the_end(&running, &links, voice, &mut trace)?;
-        Ok(detach(running, ending))
-    })?;
-    Ok(conclude(job, presence, voice, ended))
-}
-
-/// Attaches again for as long as the kernel ends each attachment with the wish for another.
-fn while_restarted(
-    voice: &mut Voice,
-    mut attachment: impl FnMut(&mut Voice) -> Result<Ended, Failure>,
-) -> Result<Ended, Failure> {
-    loop {
-        let ended = attachment(voice)?;
-        match &ended.ending {
-            Ending::Kernel(exit) if exit.restart => voice.restarting(),
-            _ => return Ok(ended),
+        let ended = detach(running, ending);
+        if let Ending::Kernel(exit) = &ended.ending
+            && exit.restart
+        {
+            voice.restarting();
+            continue;
         }
+        return Ok(conclude(
+            job,
+            recorder.take(),
+            voice,
+            ended,
+            begun.elapsed(),
+        ));
     }
 }
 
@@ -152,11 +153,12 @@ impl Presence {
         }
     }
 
-    /// Brings the record up to date with an attachment that works.
-    fn attached(&mut self) {
+    /// Brings the record up to date with another attachment.
+    fn again(&mut self) -> &mut Self {
         if let Some(recorder) = &mut self.recorder {
             recorder.attached();
         }
+        self
     }
 }
 
@@ -183,12 +185,14 @@ fn detach(running: Running<'_>, ending: Ending) -> Ended {
 }
 
 /// Tells and records the end.
-fn conclude(job: &Job, presence: Option<Presence>, voice: &mut Voice, ended: Ended) -> Status {
+fn conclude(
+    job: &Job,
+    recorder: Option<Recorder>,
+    voice: &mut Voice,
+    ended: Ended,
+    lasted: Duration,
+) -> Status {
     let Ended { ending, total } = ended;
-    let lasted = presence
-        .as_ref()
-        .map_or(Duration::ZERO, |presence| presence.begun.elapsed());
-    let recorder = presence.and_then(|presence| presence.recorder);
     let status = ending.status(job.duration);
     let why = ending.why(lasted, job.duration);
     if status != Status::Success {
