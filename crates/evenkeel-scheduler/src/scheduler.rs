@@ -17,12 +17,11 @@ use crate::exit::Exit;
 use crate::load_log::LoadLog;
 use crate::machine::Machine;
 use crate::options::{Forced, Init, Learn, Mode, Options, Predictor, Updates};
+use crate::probe::btf;
 use crate::skeleton::{BpfSkel, BpfSkelBuilder, OpenBpfSkel, types};
 use crate::statistics::Statistics;
 use crate::trace::Trace;
 
-/// The kernel's types.
-const TYPES: &str = "/sys/kernel/btf/vmlinux";
 /// Where the kernel names the active scheduler.
 const ACTIVE_OPS: &str = "/sys/kernel/sched_ext/root/ops";
 
@@ -258,7 +257,7 @@ pub fn active_scheduler() -> Option<String> {
 /// The ecosystem's macros read the kernel's types, some megabytes, and panic where memory for them
 /// is limited. libbpf needs them once and an index a tenth of their size.
 fn expect_room_for_types() -> Result<(), Error> {
-    let size = fs::metadata(TYPES).map_or(0, |found| found.len());
+    let size = fs::metadata(btf::FILE).map_or(0, |found| found.len());
     let wanted = usize::try_from(2 * size).unwrap_or(usize::MAX);
     Vec::<u8>::new()
         .try_reserve_exact(wanted)

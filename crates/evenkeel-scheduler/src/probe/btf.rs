@@ -11,7 +11,8 @@ use std::io::{self, Read};
 use super::{Machine, Obstacle, Requirement};
 
 const NAME: &str = "BTF";
-const FILE: &str = "/sys/kernel/btf/vmlinux";
+/// The types of the running kernel.
+pub(crate) const FILE: &str = "/sys/kernel/btf/vmlinux";
 const MAGIC: u16 = 0xeb9f;
 const HEADER_BYTES: usize = 24;
 
