@@ -18,6 +18,8 @@ use rustix::process::Signal;
 const LEAVE: Duration = Duration::from_secs(15);
 /// Where runs are recorded.
 const RECORDS: &str = "/run/evenkeel";
+/// A control group that allows few threads.
+const FEW_THREADS: &str = "/sys/fs/cgroup/few-threads";
 
 /// Holds `status` to knowing that the default scheduler is back, and why.
 fn status_says_why(how: &str) {
@@ -155,24 +157,45 @@ fn tiny_limits_are_a_line_and_a_status_or_a_run_like_any_other() {
             "--as=90000000",
             "--as=200000000",
             "--memlock=0",
-            "--nproc=1",
         ] {
-            for args in [&["check"][..], &["plan"], &["run", "--duration", "1s"]] {
-                let limited = command::started_by(&["prlimit", limit], args);
-                let finished = command::finish(limited);
-                eprintln!("{limit} {args:?}: {:?} {}", finished.code, finished.stderr);
-                assert!(
-                    matches!(finished.code, Some(0..=6)),
-                    "{limit} {args:?}: {finished:?}"
-                );
-                let said = finished.stderr.trim();
-                assert!(!said.contains("internal error"), "{limit}: {said}");
-                if finished.code != Some(0) {
-                    assert_eq!(said.lines().count(), 1, "{limit} {args:?}: {said}");
-                }
+            answers_or_complains(&["prlimit", limit]);
+        }
+        // The kernel does not hold root to RLIMIT_NPROC, so a control group limits the threads.
+        fs::write("/sys/fs/cgroup/cgroup.subtree_control", "+pids").expect("cgroup v2 has pids");
+        fs::create_dir_all(FEW_THREADS).expect("root may make a group");
+        for threads in ["1", "2", "3"] {
+            fs::write(format!("{FEW_THREADS}/pids.max"), threads).expect("the group is ours");
+            let join = format!("echo $$ >{FEW_THREADS}/cgroup.procs; exec \"$@\"");
+            answers_or_complains(&["sh", "-c", &join, "sh"]);
+            if threads == "1" {
+                let starter = ["sh", "-c", &join, "sh"];
+                let run = command::finish(command::started_by(&starter, &["run"]));
+                assert_eq!(run.code, Some(1), "a run needs threads: {run:?}");
             }
         }
+        fs::remove_dir(FEW_THREADS).expect("nobody is in the group");
     });
+}
+
+/// Holds each verb that `starter` starts to status 0, or to a documented one and a line that says
+/// why.
+fn answers_or_complains(starter: &[&str]) {
+    for args in [&["check"][..], &["plan"], &["run", "--duration", "1s"]] {
+        let finished = command::finish(command::started_by(starter, args));
+        eprintln!(
+            "{starter:?} {args:?}: {:?} {}",
+            finished.code, finished.stderr
+        );
+        assert!(
+            matches!(finished.code, Some(0..=6)),
+            "{starter:?} {args:?}: {finished:?}"
+        );
+        let said = finished.stderr.trim();
+        assert!(!said.contains("internal error"), "{starter:?}: {said}");
+        if finished.code != Some(0) {
+            assert_eq!(said.lines().count(), 1, "{starter:?} {args:?}: {said}");
+        }
+    }
 }
 
 #[test]
