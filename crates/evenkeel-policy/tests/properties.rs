@@ -342,12 +342,12 @@ proptest! {
             prop_assert_eq!(slice, config.fixed_slice_ns);
             return Ok(());
         }
+        let fixed = config.fixed_slice_ns.clamp(config.slice_min_ns, config.slice_max_ns);
         prop_assert!(slice >= config.slice_min_ns && slice <= config.slice_max_ns);
         if estimate.confident {
             let shared = config.target_latency_ns / u64::from(waiting);
-            prop_assert!(slice <= shared.max(config.slice_min_ns));
+            prop_assert!(slice >= fixed && slice <= shared.max(fixed));
         } else {
-            let fixed = config.fixed_slice_ns.clamp(config.slice_min_ns, config.slice_max_ns);
             prop_assert_eq!(slice, fixed);
         }
     }

@@ -231,21 +231,23 @@ static __always_inline u64 ek_overtake_service(const struct ek_deadline_config *
 }
 
 /*
- * The slice of a task beside @waiting others. The target latency is shared
- * among the waiters, so that the last of them is served within it; the least
- * slice limits how often that costs a switch. Whoever cannot be predicted gets
- * the fixed slice, within the same bounds.
+ * The slice of a task beside @waiting others: the fixed one, and more if a
+ * confident burst needs it and the target latency, shared among the waiters,
+ * allows it. Never less: a burst that was cut short of its end has to be
+ * switched to once more, and whoever has a better key preempts it or cuts its
+ * slice when it comes, with no need of a short slice beforehand.
  */
 static __always_inline u64 ek_slice(const struct ek_deadline_config *c,
 				    const struct ek_estimate *e, u32 waiting)
 {
-	u64 slice;
+	u64 slice = ek_fixed(c);
 
 	if (!waiting)
 		return ek_max(c->slice_alone_ns, 1);
 	if (c->mode != EK_MODE_ONLINE)
-		return ek_fixed(c);
-	slice = e->confident ? ek_min(e->q90_ns, c->target_latency_ns / waiting) : ek_fixed(c);
+		return slice;
+	if (e->confident)
+		slice = ek_max(slice, ek_min(e->q90_ns, c->target_latency_ns / waiting));
 	slice = ek_min(slice, c->slice_max_ns);
 	return ek_max(ek_max(slice, c->slice_min_ns), 1);
 }
