@@ -19,6 +19,16 @@ typedef long long s64;
 
 #include "vectors.h"
 
+void ek_host_predictor_defaults(struct ek_predictor_config *out)
+{
+	*out = (struct ek_predictor_config)EK_PREDICTOR_DEFAULTS;
+}
+
+void ek_host_deadline_defaults(struct ek_deadline_config *out)
+{
+	*out = (struct ek_deadline_config)EK_DEADLINE_DEFAULTS;
+}
+
 u32 ek_host_log2(u64 ns)
 {
 	return ek_log2(ns);
@@ -71,9 +81,9 @@ u64 ek_host_clamp_wakeup(const struct ek_deadline_config *c, u64 v, u64 clock)
 	return ek_clamp_wakeup(c, v, clock);
 }
 
-u64 ek_host_clamp_debt(const struct ek_deadline_config *c, u64 v, u64 clock, u32 weight)
+u64 ek_host_clamp_lag(const struct ek_deadline_config *c, u64 v, u64 clock, u32 weight)
 {
-	return ek_clamp_debt(c, v, clock, weight);
+	return ek_clamp_lag(c, v, clock, weight);
 }
 
 u64 ek_host_rebase(u64 v, u64 from_clock, u64 to_clock)
@@ -105,6 +115,11 @@ u64 ek_host_overtake_service(const struct ek_deadline_config *c, u64 key, u64 cl
 			     u64 total_weight)
 {
 	return ek_overtake_service(c, key, clock, total_weight);
+}
+
+u64 ek_host_owed_service(const struct ek_deadline_config *c, u64 total_weight)
+{
+	return ek_owed_service(c, total_weight);
 }
 
 u64 ek_host_slice(const struct ek_deadline_config *c, const struct ek_estimate *e, u32 waiting)

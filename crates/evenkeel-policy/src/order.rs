@@ -4,24 +4,13 @@
 //! Weights are sched_ext's, 1 to 10000 and 100 at nice 0. Accounts (`v`), clocks, ranks and keys
 //! are in nanoseconds of a nice-0 task.
 
+pub use evenkeel_scheduler::options::Mode;
+
 use crate::predictor::Estimate;
 use crate::raw;
 
 /// Where clocks start.
 pub const CLOCK_START: u64 = 1 << 40;
-
-/// What the scheduler does with predictions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Mode {
-    /// Learns, and orders and sizes by it.
-    #[default]
-    Online,
-    /// Learns, with fixed slices and no learned order.
-    Shadow,
-    /// Does not learn.
-    Fixed,
-}
 
 /// Options of order, slice and preemption; times in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,19 +44,21 @@ pub struct OrderConfig {
 impl Default for OrderConfig {
     /// The scheduler's defaults.
     fn default() -> Self {
+        let mut raw = raw::DeadlineConfig::default();
+        raw::ek_host_deadline_defaults(&mut raw);
         Self {
-            rank_max_ns: 20_000_000,
-            lag_ns: 20_000_000,
-            slice_min_ns: 500_000,
-            slice_max_ns: 5_000_000,
-            fixed_slice_ns: 2_000_000,
-            slice_alone_ns: 20_000_000,
-            target_latency_ns: 6_000_000,
-            preempt_margin_ns: 200_000,
-            preempt_min_run_ns: 100_000,
-            preempt_remaining_ns: 100_000,
-            preempt_gap_ns: 250_000,
-            mode: Mode::Online,
+            rank_max_ns: raw.rank_max_ns,
+            lag_ns: raw.lag_ns,
+            slice_min_ns: raw.slice_min_ns,
+            slice_max_ns: raw.slice_max_ns,
+            fixed_slice_ns: raw.fixed_slice_ns,
+            slice_alone_ns: raw.slice_alone_ns,
+            target_latency_ns: raw.target_latency_ns,
+            preempt_margin_ns: raw.preempt_margin_ns,
+            preempt_min_run_ns: raw.preempt_min_run_ns,
+            preempt_remaining_ns: raw.preempt_remaining_ns,
+            preempt_gap_ns: raw.preempt_gap_ns,
+            mode: Mode::default(),
         }
     }
 }
@@ -135,9 +126,9 @@ pub fn clamp_wakeup(config: &OrderConfig, v: u64, clock: u64) -> u64 {
     raw::ek_host_clamp_wakeup(&config.into(), v, clock)
 }
 
-/// An account at most R + L of service ahead of the clock.
-pub fn clamp_debt(config: &OrderConfig, v: u64, clock: u64, weight: u32) -> u64 {
-    raw::ek_host_clamp_debt(&config.into(), v, clock, weight)
+/// The account of a task that queues: at most R + L of service from the clock, either way.
+pub fn clamp_lag(config: &OrderConfig, v: u64, clock: u64, weight: u32) -> u64 {
+    raw::ek_host_clamp_lag(&config.into(), v, clock, weight)
 }
 
 /// The account of a task that moves from one clock to another, with its lag.
@@ -168,6 +159,11 @@ pub fn overtake_limit(config: &OrderConfig, v: u64, rank: u64, weight: u32) -> u
 /// The bound on the service, in nanoseconds, that others get while the waiter waits.
 pub fn overtake_service(config: &OrderConfig, key: u64, clock: u64, total_weight: u64) -> u64 {
     raw::ek_host_overtake_service(&config.into(), key, clock, total_weight)
+}
+
+/// The service, in nanoseconds, that those who queue before a waiter may be owed together.
+pub fn owed_service(config: &OrderConfig, total_weight: u64) -> u64 {
+    raw::ek_host_owed_service(&config.into(), total_weight)
 }
 
 /// The slice of a task beside `waiting` others.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The predictor of `predictor.h`: burst history in, estimate and confidence out.
 
+pub use evenkeel_scheduler::options::{Init, Predictor, Updates};
 use serde::Serialize;
 
 use crate::raw;
@@ -16,59 +17,6 @@ pub fn log2(ns: u64) -> u32 {
 /// 2 to the power of `log`/[`LOG_ONE`], saturating at `u64::MAX`.
 pub fn exp2(log: u32) -> u64 {
     raw::ek_host_exp2(log)
-}
-
-/// Who estimates: the best expert of late, or always the same one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[repr(u32)]
-pub enum Predictor {
-    /// The expert with the lowest recent error.
-    #[default]
-    Tournament,
-    /// Exponentially weighted average.
-    Ewma,
-    /// The last burst.
-    Last,
-    /// A table over the last three bursts, which learns alternation.
-    History,
-    /// Sign-LMS on sleep length, and the waker.
-    Lms,
-}
-
-impl Predictor {
-    /// All of them, the tournament first.
-    pub const ALL: [Self; 5] = [
-        Self::Tournament,
-        Self::Ewma,
-        Self::Last,
-        Self::History,
-        Self::Lms,
-    ];
-}
-
-/// Where the average starts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[repr(u32)]
-pub enum Init {
-    /// At the first sample.
-    #[default]
-    Ewma,
-    /// At the constant prior.
-    Bias,
-}
-
-/// How the average is rounded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[repr(u32)]
-pub enum Updates {
-    /// Keeps the bits below a unit.
-    #[default]
-    Fractional,
-    /// Moves in whole units.
-    Trunc,
 }
 
 /// An expert of the tournament.
@@ -101,14 +49,16 @@ pub struct PredictorConfig {
 }
 
 impl Default for PredictorConfig {
-    /// The scheduler's defaults: the tournament, 8 bursts of warm-up, a prior of 1 ms.
+    /// The scheduler's defaults.
     fn default() -> Self {
+        let mut raw = raw::PredictorConfig::default();
+        raw::ek_host_predictor_defaults(&mut raw);
         Self {
             predictor: Predictor::default(),
             init: Init::default(),
             updates: Updates::default(),
-            warmup: 8,
-            prior_ns: 1_000_000,
+            warmup: raw.warmup,
+            prior_ns: raw.prior_ns,
         }
     }
 }

@@ -110,6 +110,8 @@ const _: () = assert!(size_of::<Vector>() == 424);
 // SAFETY: csrc/policy.c defines these functions with these types. They read and write only what
 // their pointers refer to, keep no pointer, and are total over the integers they take.
 unsafe extern "C" {
+    pub(crate) safe fn ek_host_predictor_defaults(out: &mut PredictorConfig);
+    pub(crate) safe fn ek_host_deadline_defaults(out: &mut DeadlineConfig);
     pub(crate) safe fn ek_host_log2(ns: u64) -> u32;
     pub(crate) safe fn ek_host_exp2(log: u32) -> u64;
     pub(crate) safe fn ek_host_inherit(child: &mut Model, parent: &Model);
@@ -125,7 +127,7 @@ unsafe extern "C" {
     pub(crate) safe fn ek_host_charge(service_ns: u64, weight: u32) -> u64;
     pub(crate) safe fn ek_host_clock_advance(v: u64, clock: u64, service: u64, total: u64) -> u64;
     pub(crate) safe fn ek_host_clamp_wakeup(c: &DeadlineConfig, v: u64, clock: u64) -> u64;
-    pub(crate) safe fn ek_host_clamp_debt(c: &DeadlineConfig, v: u64, clock: u64, w: u32) -> u64;
+    pub(crate) safe fn ek_host_clamp_lag(c: &DeadlineConfig, v: u64, clock: u64, w: u32) -> u64;
     pub(crate) safe fn ek_host_rebase(v: u64, from_clock: u64, to_clock: u64) -> u64;
     pub(crate) safe fn ek_host_rank_initial(c: &DeadlineConfig, e: &Estimate) -> u64;
     pub(crate) safe fn ek_host_rank_overrun(c: &DeadlineConfig, rank: u64, attained: u64) -> u64;
@@ -142,6 +144,7 @@ unsafe extern "C" {
         clock: u64,
         total_weight: u64,
     ) -> u64;
+    pub(crate) safe fn ek_host_owed_service(c: &DeadlineConfig, total_weight: u64) -> u64;
     pub(crate) safe fn ek_host_slice(c: &DeadlineConfig, e: &Estimate, waiting: u32) -> u64;
     pub(crate) safe fn ek_host_should_preempt(
         config: &DeadlineConfig,

@@ -23,20 +23,21 @@ pub enum Op {
     Charge,
     ClockAdvance,
     ClampWakeup,
-    ClampDebt,
+    ClampLag,
     Rebase,
     RankInitial,
     RankOverrun,
     Key,
     OvertakeLimit,
     OvertakeService,
+    OwedService,
     Slice,
     ShouldPreempt,
 }
 
 impl Op {
     /// All of them, in order.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Log2,
         Self::Exp2,
         Self::Inherit,
@@ -47,13 +48,14 @@ impl Op {
         Self::Charge,
         Self::ClockAdvance,
         Self::ClampWakeup,
-        Self::ClampDebt,
+        Self::ClampLag,
         Self::Rebase,
         Self::RankInitial,
         Self::RankOverrun,
         Self::Key,
         Self::OvertakeLimit,
         Self::OvertakeService,
+        Self::OwedService,
         Self::Slice,
         Self::ShouldPreempt,
     ];
@@ -191,9 +193,10 @@ impl List {
                 self.scalars(Op::ClockAdvance, [clock - 7_000_000, clock, ns, total]);
                 self.scalars(Op::OvertakeService, [ns, clock, total, 0]);
             }
+            self.scalars(Op::OwedService, [ns, 0, 0, 0]);
             self.scalars(Op::ClampWakeup, [ns, clock, 0, 0]);
-            self.scalars(Op::ClampDebt, [ns, clock, 100, 0]);
-            self.scalars(Op::ClampDebt, [ns, clock, 1, 0]);
+            self.scalars(Op::ClampLag, [ns, clock, 100, 0]);
+            self.scalars(Op::ClampLag, [ns, clock, 1, 0]);
             self.scalars(Op::Rebase, [ns, clock, 5_000_000, 0]);
             self.scalars(Op::Rebase, [ns, 5_000_000, clock, 0]);
             self.scalars(Op::RankOverrun, [2_000_000, ns, 0, 0]);

@@ -253,12 +253,12 @@ proptest! {
     }
 
     #[test]
-    fn a_debt_is_limited_in_service(
+    fn whoever_queues_has_a_limited_lag_in_service_both_ways(
         config in order_config(), v in any::<u64>(), clock in CLOCK_START..1 << 60, weight in weight(),
     ) {
-        let clamped = order::clamp_debt(&config, v, clock, weight);
-        let most = clock + (config.rank_max_ns + config.lag_ns) * 100 / u64::from(weight);
-        prop_assert_eq!(clamped, v.min(most));
+        let most = (config.rank_max_ns + config.lag_ns) * 100 / u64::from(weight);
+        let clamped = order::clamp_lag(&config, v, clock, weight);
+        prop_assert_eq!(clamped, v.clamp(clock.saturating_sub(most), clock + most));
     }
 
     #[test]
@@ -334,7 +334,7 @@ proptest! {
     }
 
     #[test]
-    fn a_slice_in_company_is_within_its_bounds(
+    fn a_slice_in_company_is_within_its_bounds_and_never_shorter_than_the_fixed_one(
         config in order_config(), estimate in estimate(), waiting in 1_u32..,
     ) {
         let slice = order::slice(&config, &estimate, waiting);

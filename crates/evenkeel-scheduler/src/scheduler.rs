@@ -16,7 +16,7 @@ use crate::error::{Error, one_line};
 use crate::exit::Exit;
 use crate::load_log::LoadLog;
 use crate::machine::Machine;
-use crate::options::{Forced, Init, Learn, Mode, Options, Predictor, Updates};
+use crate::options::{Forced, Learn, Mode, Options};
 use crate::probe::btf;
 use crate::skeleton::{BpfSkel, BpfSkelBuilder, OpenBpfSkel, types};
 use crate::statistics::Statistics;
@@ -332,21 +332,11 @@ fn set_options(
         .as_deref_mut()
         .ok_or_else(|| Error::Open("its constants are missing".to_owned()))?;
 
-    rodata.predictor.predictor = match options.predictor {
-        Predictor::Tournament => 0,
-        Predictor::Ewma => 1,
-        Predictor::Last => 2,
-        Predictor::History => 3,
-        Predictor::Lms => 4,
-    };
-    rodata.predictor.init = u32::from(options.init == Init::Bias);
-    rodata.predictor.updates = u32::from(options.updates == Updates::Trunc);
+    rodata.predictor.predictor = options.predictor as u32;
+    rodata.predictor.init = options.init as u32;
+    rodata.predictor.updates = options.updates as u32;
     rodata.predictor.warmup = options.warmup;
-    rodata.order.mode = match options.mode {
-        Mode::Online => 0,
-        Mode::Shadow => 1,
-        Mode::Fixed => 2,
-    };
+    rodata.order.mode = options.mode as u32;
     rodata.order.slice_min_ns = nanos(options.slice_min);
     rodata.order.slice_max_ns = nanos(options.slice_max);
     rodata.order.fixed_slice_ns = nanos(options.fixed_slice);

@@ -40,7 +40,7 @@ pub struct Scheduling {
     #[arg(long, value_name = "TASKS")]
     learn: Option<Learn>,
 
-    /// Shortest slice in company, 100us to 20ms [default: 500us]
+    /// What a slice in company is cut to at the least, 100us to 20ms [default: 500us]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     slice_min: Option<Duration>,
 
@@ -48,7 +48,7 @@ pub struct Scheduling {
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     slice_max: Option<Duration>,
 
-    /// Slice of a task without a confident estimate, 100us to 20ms [default: 2ms]
+    /// Slice of a task without a confident estimate, and the least of one with, 100us to 20ms [default: 3ms]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     fixed_slice: Option<Duration>,
 

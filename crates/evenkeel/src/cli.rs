@@ -100,10 +100,6 @@ pub enum Verb {
         format: Format,
     },
 
-    /// Compare the policy's results in the kernel with those on the host; attach nothing
-    #[command(hide = true, after_help = "Example:\n  sudo evenkeel vectors")]
-    Vectors,
-
     /// Print a shell's completions
     #[command(hide = true, after_help = "Example:\n  evenkeel completions bash")]
     Completions {

@@ -189,7 +189,7 @@ impl Machine {
 
     fn queue(&mut self, i: usize) {
         let task = &mut self.tasks[i];
-        task.v = order::clamp_debt(&self.config, task.v, self.clock, task.spec.weight);
+        task.v = order::clamp_lag(&self.config, task.v, self.clock, task.spec.weight);
         task.rank = order::rank_overrun(&self.config, task.rank, task.attained);
         task.key = order::key(task.v, task.rank, task.spec.weight);
         task.state = State::Waiting;

@@ -34,6 +34,25 @@ enum ek_mode {
 	EK_MODE_FIXED,
 };
 
+/*
+ * What the scheduler does when nothing else is asked for; only what has an
+ * option can be.
+ */
+#define EK_DEADLINE_DEFAULTS {						\
+	.rank_max_ns = 20000000,					\
+	.lag_ns = 20000000,						\
+	.slice_min_ns = 500000,						\
+	.slice_max_ns = 5000000,					\
+	.fixed_slice_ns = 3000000,					\
+	.slice_alone_ns = 20000000,					\
+	.target_latency_ns = 6000000,					\
+	.preempt_margin_ns = 200000,					\
+	.preempt_min_run_ns = 100000,					\
+	.preempt_remaining_ns = 100000,					\
+	.preempt_gap_ns = 1000000,					\
+	.mode = EK_MODE_ONLINE,						\
+}
+
 struct ek_deadline_config {
 	u64 rank_max_ns;	/* R */
 	u64 lag_ns;		/* L, virtual */
@@ -133,14 +152,17 @@ static __always_inline u64 ek_clamp_wakeup(const struct ek_deadline_config *c, u
 }
 
 /*
- * A debt is at most (R + L) of service: a task whose weight could not be
- * honoured (more weight than one CPU, or an affinity that left it alone) must
- * not pay for it later with a longer wait than anyone else's.
+ * The lag of whoever queues ends at (R + L) of service in both directions. What
+ * a clock shared by CPUs cannot give a task, because of its affinity or of a
+ * weight beyond a CPU, is neither owed to it for ever, at the expense of those
+ * who wait, nor held against it with a longer wait than anyone else's.
  */
-static __always_inline u64 ek_clamp_debt(const struct ek_deadline_config *c, u64 v, u64 clock,
-					 u32 weight)
+static __always_inline u64 ek_clamp_lag(const struct ek_deadline_config *c, u64 v, u64 clock,
+					u32 weight)
 {
-	return ek_min(v, ek_add(clock, ek_charge(ek_add(c->rank_max_ns, c->lag_ns), weight)));
+	u64 most = ek_charge(ek_add(c->rank_max_ns, c->lag_ns), weight);
+
+	return ek_max(ek_min(v, ek_add(clock, most)), ek_sub(clock, most));
 }
 
 /* An account moves to another clock with its lag. */
@@ -228,6 +250,17 @@ static __always_inline u64 ek_overtake_service(const struct ek_deadline_config *
 	u64 way = ek_min(ek_sub(ek_add(key, c->lag_ns), clock), EK_DRAW_LAG_MAX);
 
 	return way * ek_min(total_weight, EK_TOTAL_WEIGHT_MAX) / EK_WEIGHT_NORMAL * 3;
+}
+
+/*
+ * What those who queue before a waiter may be owed together, in ns of service:
+ * the most lag that ek_clamp_lag() leaves to tasks of @total_weight.
+ */
+static __always_inline u64 ek_owed_service(const struct ek_deadline_config *c, u64 total_weight)
+{
+	u64 lag = ek_min(ek_add(c->rank_max_ns, c->lag_ns), EK_DRAW_LAG_MAX);
+
+	return lag * ek_min(total_weight, EK_TOTAL_WEIGHT_MAX) / EK_WEIGHT_NORMAL;
 }
 
 /*

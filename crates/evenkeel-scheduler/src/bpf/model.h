@@ -58,6 +58,15 @@ enum ek_updates {
 	EK_UPDATES_TRUNC,
 };
 
+/* What the scheduler does when nothing else is asked for. */
+#define EK_PREDICTOR_DEFAULTS {						\
+	.predictor = EK_PREDICTOR_TOURNAMENT,				\
+	.init = EK_INIT_EWMA,						\
+	.updates = EK_UPDATES_FRACTIONAL,				\
+	.warmup = 8,							\
+	.prior_ns = 1000000,						\
+}
+
 struct ek_predictor_config {
 	u32 predictor;	/* enum ek_predictor */
 	u32 init;	/* enum ek_init */

@@ -45,14 +45,7 @@ EK_ONCE int place(struct task_ctx *tctx __arg_nonnull, u32 weight)
 {
 	struct node_ctx *node = node_at(tctx->node);
 
-	/*
-	 * What a clock shared by CPUs cannot give every task, because of its
-	 * affinity or a weight beyond a CPU, is neither owed nor held against it
-	 * for ever: in both directions the lag ends at (R + L) of service.
-	 */
-	tctx->v = ek_clamp_debt(order_config(), tctx->v, node->v, weight);
-	tctx->v = ek_max(tctx->v, ek_sub(node->v, ek_charge(order.rank_max_ns + order.lag_ns,
-							    weight)));
+	tctx->v = ek_clamp_lag(order_config(), tctx->v, node->v, weight);
 	tctx->key = ek_key(tctx->v, tctx->rank, weight);
 	tctx->enq_v = node->v;
 	tctx->enq_w = node->weight;

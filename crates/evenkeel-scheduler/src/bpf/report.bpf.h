@@ -15,8 +15,8 @@ u64 trace_lost;
 
 /*
  * The wait of @tctx's task is over. Nobody overtakes it after the service that
- * ek_overtake_service() tells; what those before it are owed, at most the lag
- * that place() leaves them, and one slice come on top.
+ * ek_overtake_service() tells; what those before it are owed and one slice come
+ * on top.
  */
 static __always_inline void end_wait(struct task_ctx *tctx, struct cpu_ctx *cctx, u64 now)
 {
@@ -29,8 +29,7 @@ static __always_inline void end_wait(struct task_ctx *tctx, struct cpu_ctx *cctx
 		return;
 	weight = ek_max(peak_weight(node_at(tctx->node), now), tctx->enq_w);
 	bound = ek_overtake_service(order_config(), tctx->key, tctx->enq_v, weight) +
-		(order.rank_max_ns + order.lag_ns) * weight / EK_WEIGHT_NORMAL +
-		order.slice_alone_ns;
+		ek_owed_service(order_config(), weight) + order.slice_alone_ns;
 	if (wait > c->wait_max_ns) {
 		c->wait_max_ns = wait;
 		c->wait_max_bound_ns = bound;

@@ -7,23 +7,8 @@
 
 /* ---- options, set before load ---- */
 
-const volatile struct ek_predictor_config predictor = {
-	.warmup = 8,
-	.prior_ns = 1000000,
-};
-const volatile struct ek_deadline_config order = {
-	.rank_max_ns = 20000000,
-	.lag_ns = 20000000,
-	.slice_min_ns = 500000,
-	.slice_max_ns = 5000000,
-	.fixed_slice_ns = 3000000,
-	.slice_alone_ns = 20000000,
-	.target_latency_ns = 6000000,
-	.preempt_margin_ns = 200000,
-	.preempt_min_run_ns = 100000,
-	.preempt_remaining_ns = 100000,
-	.preempt_gap_ns = 1000000,
-};
+const volatile struct ek_predictor_config predictor = EK_PREDICTOR_DEFAULTS;
+const volatile struct ek_deadline_config order = EK_DEADLINE_DEFAULTS;
 const volatile u64 age_rescue_ns = 500000000;
 /* Learn only tasks whose name begins with this; an empty one learns all. */
 const volatile char learn_prefix[EK_COMM_LEN];

@@ -21,13 +21,14 @@ enum ek_op {
 	EK_OP_CHARGE,
 	EK_OP_CLOCK_ADVANCE,
 	EK_OP_CLAMP_WAKEUP,
-	EK_OP_CLAMP_DEBT,
+	EK_OP_CLAMP_LAG,
 	EK_OP_REBASE,
 	EK_OP_RANK_INITIAL,
 	EK_OP_RANK_OVERRUN,
 	EK_OP_KEY,
 	EK_OP_OVERTAKE_LIMIT,
 	EK_OP_OVERTAKE_SERVICE,
+	EK_OP_OWED_SERVICE,
 	EK_OP_SLICE,
 	EK_OP_SHOULD_PREEMPT,
 	EK_OPS,
@@ -96,8 +97,8 @@ static __always_inline void ek_vector_order(struct ek_vector *v)
 	case EK_OP_CLAMP_WAKEUP:
 		v->out = ek_clamp_wakeup(c, v->in[0], v->in[1]);
 		break;
-	case EK_OP_CLAMP_DEBT:
-		v->out = ek_clamp_debt(c, v->in[0], v->in[1], v->in[2]);
+	case EK_OP_CLAMP_LAG:
+		v->out = ek_clamp_lag(c, v->in[0], v->in[1], v->in[2]);
 		break;
 	case EK_OP_REBASE:
 		v->out = ek_rebase(v->in[0], v->in[1], v->in[2]);
@@ -116,6 +117,9 @@ static __always_inline void ek_vector_order(struct ek_vector *v)
 		break;
 	case EK_OP_OVERTAKE_SERVICE:
 		v->out = ek_overtake_service(c, v->in[0], v->in[1], v->in[2]);
+		break;
+	case EK_OP_OWED_SERVICE:
+		v->out = ek_owed_service(c, v->in[0]);
 		break;
 	case EK_OP_SLICE:
 		v->out = ek_slice(c, &v->estimate, v->in[0]);

@@ -8,10 +8,11 @@ use serde::Serialize;
 
 use super::{OptionError, check_prefix};
 
-/// What the scheduler does with predictions.
+/// What the scheduler does with predictions; in the order of `enum ek_mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
+#[repr(u32)]
 pub enum Mode {
     /// Learn, and let estimates decide order, slice and preemption
     #[default]
@@ -39,10 +40,11 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Which expert estimates the next burst.
+/// Which expert estimates the next burst; in the order of `enum ek_predictor`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
+#[repr(u32)]
 pub enum Predictor {
     /// The expert with the lowest recent error
     #[default]
@@ -57,10 +59,22 @@ pub enum Predictor {
     Lms,
 }
 
-/// Where a new task's average starts.
+impl Predictor {
+    /// All of them, the tournament first.
+    pub const ALL: [Self; 5] = [
+        Self::Tournament,
+        Self::Ewma,
+        Self::Last,
+        Self::History,
+        Self::Lms,
+    ];
+}
+
+/// Where a new task's average starts; in the order of `enum ek_init`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
+#[repr(u32)]
 pub enum Init {
     /// At its first burst
     #[default]
@@ -69,10 +83,11 @@ pub enum Init {
     Bias,
 }
 
-/// How model updates are rounded.
+/// How model updates are rounded; in the order of `enum ek_updates`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
+#[repr(u32)]
 pub enum Updates {
     /// Keep the bits below a unit
     #[default]

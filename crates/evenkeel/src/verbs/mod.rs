@@ -9,7 +9,6 @@ mod plan;
 mod run;
 mod status;
 mod trial;
-mod vectors;
 mod verify;
 
 use std::thread;
@@ -38,7 +37,6 @@ pub fn dispatch(cli: Option<Cli>) -> Result<Status, Failure> {
         Verb::Trial(args) => trial::trial(&machine, &args),
         Verb::Status(args) => status::status(&machine, &args),
         Verb::Model { tid, format } => model::model(&machine, tid, &format),
-        Verb::Vectors => vectors::vectors(&machine),
         Verb::Completions { shell } => completions::completions(shell),
         Verb::Man { verb } => man::man(verb.as_deref()),
     }
