@@ -10,10 +10,11 @@ use support::{run, stderr, stdout};
 /// An option's first column and its default, from the table of `docs/verbs.md`.
 fn documented() -> Vec<(String, String)> {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verbs.md");
-    let page = fs::read_to_string(page).unwrap();
-    let section = page.split("## Options of scheduling").nth(1).unwrap();
-    let section = section.split("\n## ").next().unwrap();
+    let page = fs::read_to_string(page).expect("the page of the verbs");
+    let section = page.split("## Options of scheduling").nth(1);
+    let section = section.and_then(|rest| rest.split("\n## ").next());
     section
+        .expect("the section of the options")
         .lines()
         .filter_map(|line| {
             let cells: Vec<_> = line.split('|').map(str::trim).collect();
