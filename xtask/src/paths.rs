@@ -2,13 +2,17 @@
 
 //! Where things are: the checkout, and the cache in which the lab keeps what it fetched.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
 /// The checkout's root directory, absolute.
+///
+/// Cargo tells it at run time: two checkouts that share a target directory share this program,
+/// so what it was compiled with may name the other one.
 pub fn checkout() -> Result<PathBuf> {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     let root = manifest
         .parent()
         .context("xtask lies outside a workspace")?;

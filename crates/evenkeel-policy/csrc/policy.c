@@ -127,11 +127,10 @@ u64 ek_host_slice(const struct ek_deadline_config *c, const struct ek_estimate *
 	return ek_slice(c, e, waiting);
 }
 
-bool ek_host_should_preempt(const struct ek_deadline_config *c,
-			    const struct ek_contender *newcomer,
-			    const struct ek_contender *victim, u64 since_preempt_ns)
+u64 ek_host_make_way(const struct ek_deadline_config *c, const struct ek_contender *newcomer,
+		     const struct ek_contender *victim, u64 since_preempt_ns)
 {
-	return ek_should_preempt(c, newcomer, victim, since_preempt_ns);
+	return ek_make_way(c, newcomer, victim, since_preempt_ns);
 }
 
 void ek_host_vector_run(struct ek_vector *v)

@@ -171,17 +171,19 @@ pub fn slice(config: &OrderConfig, estimate: &Estimate, waiting: u32) -> u64 {
     raw::ek_host_slice(&config.into(), &estimate.into(), waiting)
 }
 
-/// Whether `newcomer` takes the CPU of `victim`.
-pub fn should_preempt(
+/// How soon, in nanoseconds from now, `victim` has to make way for `newcomer`: 0 is to be
+/// preempted, none is to use its slice up.
+pub fn make_way(
     config: &OrderConfig,
     newcomer: &Contender,
     victim: &Contender,
     since_preempt_ns: u64,
-) -> bool {
-    raw::ek_host_should_preempt(
+) -> Option<u64> {
+    let wait = raw::ek_host_make_way(
         &config.into(),
         &newcomer.into(),
         &victim.into(),
         since_preempt_ns,
-    )
+    );
+    (wait != raw::NO_HURRY).then_some(wait)
 }

@@ -104,6 +104,9 @@ pub(crate) struct Vector {
     pub out: u64,
 }
 
+/// `EK_NO_HURRY` of `deadline.h`.
+pub(crate) const NO_HURRY: u64 = u64::MAX;
+
 const _: () = assert!(size_of::<Model>() == 64);
 const _: () = assert!(size_of::<Vector>() == 424);
 
@@ -146,11 +149,11 @@ unsafe extern "C" {
     ) -> u64;
     pub(crate) safe fn ek_host_owed_service(c: &DeadlineConfig, total_weight: u64) -> u64;
     pub(crate) safe fn ek_host_slice(c: &DeadlineConfig, e: &Estimate, waiting: u32) -> u64;
-    pub(crate) safe fn ek_host_should_preempt(
+    pub(crate) safe fn ek_host_make_way(
         config: &DeadlineConfig,
         newcomer: &Contender,
         victim: &Contender,
         since_preempt_ns: u64,
-    ) -> bool;
+    ) -> u64;
     pub(crate) safe fn ek_host_vector_run(vector: &mut Vector);
 }

@@ -32,7 +32,7 @@ pub enum Op {
     OvertakeService,
     OwedService,
     Slice,
-    ShouldPreempt,
+    MakeWay,
 }
 
 impl Op {
@@ -57,7 +57,7 @@ impl Op {
         Self::OvertakeService,
         Self::OwedService,
         Self::Slice,
-        Self::ShouldPreempt,
+        Self::MakeWay,
     ];
 }
 
@@ -231,7 +231,7 @@ impl List {
 
     fn preemptions(&mut self, random: &mut Random) {
         for _ in 0..40 {
-            let mut vector = defaults(Op::ShouldPreempt);
+            let mut vector = defaults(Op::MakeWay);
             let mut contender = || raw::Contender {
                 key: (1 << 40) + random.below(3_000_000),
                 ran_ns: random.below(1_000_000),
@@ -243,7 +243,7 @@ impl List {
             vector.newcomer = contender();
             vector.victim = contender();
             vector.input[0] = random.below(1_000_000);
-            self.push(Op::ShouldPreempt, vector);
+            self.push(Op::MakeWay, vector);
         }
     }
 

@@ -329,7 +329,7 @@ proptest! {
             prop_assert_eq!(order::rank_overrun(&config, rank, attained), rank);
             let newcomer = shape(keys.0, 0, 0, one.burst_ns, one.confident);
             let victim = shape(keys.1, ran, attained, other.burst_ns, other.confident);
-            prop_assert!(!order::should_preempt(&config, &newcomer, &victim, since));
+            prop_assert_eq!(order::make_way(&config, &newcomer, &victim, since), None);
         }
     }
 
@@ -368,30 +368,43 @@ proptest! {
     }
 
     #[test]
-    fn a_preemption_needs_every_condition(
+    fn nobody_makes_way_for_an_unsure_burst_or_a_small_gain(
         newcomer in (length(), any::<bool>()), victim in (length(), length(), length(), length(), any::<bool>()),
         since in length(),
     ) {
         let config = OrderConfig::default();
         let newcomer = shape(newcomer.0, 0, 0, MS, newcomer.1);
         let victim = shape(victim.0, victim.1, victim.2, victim.3, victim.4);
-        if order::should_preempt(&config, &newcomer, &victim, since) {
-            prop_assert!(newcomer.confident);
-            prop_assert!(newcomer.key + config.preempt_margin_ns < victim.key);
-            prop_assert!(victim.ran_ns >= config.preempt_min_run_ns);
-            prop_assert!(since >= config.preempt_gap_ns);
-            let left = victim.estimate_ns.saturating_sub(victim.attained_ns);
-            prop_assert!(!victim.confident || left == 0 || left > config.preempt_remaining_ns);
-        }
+        let gains = newcomer.confident && newcomer.key + config.preempt_margin_ns < victim.key;
+        prop_assert_eq!(order::make_way(&config, &newcomer, &victim, since).is_some(), gains);
     }
 
     #[test]
-    fn a_clear_win_over_a_long_victim_preempts(key in 0_u64..1 << 60) {
+    fn whoever_makes_way_goes_on_for_just_as_long_as_a_condition_lasts(
+        key in 0_u64..1 << 60, ran in length(), attained in length(), estimate in length(),
+        confident in any::<bool>(), since in length(),
+    ) {
+        let config = OrderConfig::default();
+        let newcomer = shape(key, 0, 0, MS, true);
+        let victim = shape(key + MS, ran, attained, estimate, confident);
+        let wait = order::make_way(&config, &newcomer, &victim, since);
+        let left = estimate.saturating_sub(attained);
+        let ends_soon = confident && (1..=config.preempt_remaining_ns).contains(&left);
+        let longest = [
+            config.preempt_gap_ns.saturating_sub(since),
+            config.preempt_min_run_ns.saturating_sub(ran),
+            if ends_soon { config.preempt_remaining_ns } else { 0 },
+        ];
+        prop_assert_eq!(wait, longest.into_iter().max());
+    }
+
+    #[test]
+    fn a_clear_win_over_a_long_victim_preempts_and_over_one_that_ends_soon_waits(key in 0_u64..1 << 60) {
         let config = OrderConfig::default();
         let newcomer = shape(key, 0, 0, MS, true);
         let victim = shape(key + MS, MS, MS, 10 * MS, true);
-        prop_assert!(order::should_preempt(&config, &newcomer, &victim, MS));
+        prop_assert_eq!(order::make_way(&config, &newcomer, &victim, MS), Some(0));
         let nearly_done = Contender { estimate_ns: MS + 50_000, ..victim };
-        prop_assert!(!order::should_preempt(&config, &newcomer, &nearly_done, MS));
+        prop_assert_eq!(order::make_way(&config, &newcomer, &nearly_done, MS), Some(100_000));
     }
 }

@@ -40,7 +40,7 @@ pub struct Scheduling {
     #[arg(long, value_name = "TASKS")]
     learn: Option<Learn>,
 
-    /// What a slice in company is cut to at the least, 100us to 20ms [default: 500us]
+    /// Shortest slice in company, 100us to 20ms [default: 500us]
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     slice_min: Option<Duration>,
 

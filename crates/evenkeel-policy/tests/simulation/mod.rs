@@ -244,10 +244,13 @@ impl Machine {
         let Some((at, victim, preempted)) = victim.max_by_key(|(_, victim, _)| victim.key) else {
             return;
         };
-        if order::should_preempt(&self.config, &newcomer, &victim, self.now - preempted) {
-            if let Some(cpu) = &mut self.cpus[at] {
-                cpu.ends = self.now;
-                cpu.preempted = self.now;
+        let since = self.now.saturating_sub(preempted);
+        if let Some(wait) = order::make_way(&self.config, &newcomer, &victim, since) {
+            if let Some(cpu) = &mut self.cpus[at]
+                && self.now + wait < cpu.ends
+            {
+                cpu.ends = self.now + wait;
+                cpu.preempted = cpu.ends;
             }
             self.end_slices();
         }

@@ -47,7 +47,7 @@ static __always_inline bool wakes_by_itself(s32 cpu)
 	       !(get_preempt_count() & (READ_ONCE(hardirq_mask) | SOFTIRQ_OFFSET));
 }
 
-/* When the task that runs on @cctx has to make way for a waiter that may not preempt it. */
+/* When the task that runs on @cctx has used up the slice that it has beside a waiter. */
 static __always_inline u64 end_in_company(const struct cpu_ctx *cctx, u64 run_start)
 {
 	struct ek_estimate estimate = {
@@ -73,7 +73,7 @@ EK_ONCE int contest(struct task_ctx *tctx __arg_nonnull, s32 cpu)
 	ran = run_start && now > run_start ? now - run_start : 0;
 	attained = cctx->attained + ran;
 	soon = ends_soon(cctx->confident, cctx->q90_ns, attained);
-	end = end_in_company(cctx, now - ran);
+	end = ek_max(end_in_company(cctx, now - ran), now);
 
 	if (order.mode == EK_MODE_ONLINE && !cctx->kthread && !wakes_by_itself(cpu)) {
 		struct ek_contender newcomer = {
@@ -88,22 +88,24 @@ EK_ONCE int contest(struct task_ctx *tctx __arg_nonnull, s32 cpu)
 			.estimate_ns = cctx->estimate_ns,
 			.confident = cctx->confident,
 		};
-		u64 last = cctx->last_preempt;
+		u64 last = cctx->last_preempt, wait;
 
-		if (ek_should_preempt(order_config(), &newcomer, &victim,
-				      now > last ? now - last : 0)) {
+		wait = ek_make_way(order_config(), &newcomer, &victim,
+				   now > last ? now - last : 0);
+		if (!wait) {
 			cctx->last_preempt = now;
 			scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
 			COUNT(this_cpu(), preemptions);
 			return 0;
 		}
-		/* It goes before whoever runs, but not this instant: after the least slice. */
-		if (newcomer.key < victim.key)
-			end = ek_min(end, ek_max(now - ran + order.slice_min_ns,
-						 last + order.preempt_gap_ns));
+		if (wait < end - now) {
+			end = now + wait;
+			/* What is put off is a preemption too. */
+			cctx->last_preempt = end;
+		}
 	}
 	/* Someone waits now: a slice meant for a task alone is too long. */
-	cut_slice(cpu, cctx, now, end > now ? end : now, soon);
+	cut_slice(cpu, cctx, now, end, soon);
 	return 0;
 }
 

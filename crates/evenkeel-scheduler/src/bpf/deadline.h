@@ -267,8 +267,8 @@ static __always_inline u64 ek_owed_service(const struct ek_deadline_config *c, u
  * The slice of a task beside @waiting others: the fixed one, and more if a
  * confident burst needs it and the target latency, shared among the waiters,
  * allows it. Never less: a burst that was cut short of its end has to be
- * switched to once more, and whoever has a better key preempts it or cuts its
- * slice when it comes, with no need of a short slice beforehand.
+ * switched to once more, and whoever has a clearly better key preempts it when
+ * it comes, with no need of a short slice beforehand.
  */
 static __always_inline u64 ek_slice(const struct ek_deadline_config *c,
 				    const struct ek_estimate *e, u32 waiting)
@@ -285,25 +285,31 @@ static __always_inline u64 ek_slice(const struct ek_deadline_config *c,
 	return ek_max(ek_max(slice, c->slice_min_ns), 1);
 }
 
+/* That a waiter gives whoever runs no reason to end before its slice does. */
+#define EK_NO_HURRY (~0ULL)
+
 /*
- * Whether a confident newcomer takes the CPU of @victim. A switch must pay:
- * not for a small gain, not from somebody who has just begun or is about to
- * end, and not on a CPU that was preempted a moment ago.
+ * How soon, in ns from now, @victim has to make way for @newcomer: 0 is to be
+ * preempted, EK_NO_HURRY is to use its slice up. A switch must pay: not for an
+ * unsure burst or a small gain. Nor does it come at once on a CPU that was
+ * preempted a moment ago, to somebody who has just begun, or to a burst that
+ * is about to end by itself; what comes then waits that moment and no more.
  */
-static __always_inline bool ek_should_preempt(const struct ek_deadline_config *c,
-					      const struct ek_contender *newcomer,
-					      const struct ek_contender *victim,
-					      u64 since_preempt_ns)
+static __always_inline u64 ek_make_way(const struct ek_deadline_config *c,
+				       const struct ek_contender *newcomer,
+				       const struct ek_contender *victim, u64 since_preempt_ns)
 {
-	if (!ek_trusts(c, newcomer->confident))
-		return false;
-	if (since_preempt_ns < c->preempt_gap_ns || victim->ran_ns < c->preempt_min_run_ns)
-		return false;
-	if (ek_add(newcomer->key, c->preempt_margin_ns) >= victim->key)
-		return false;
-	if (!victim->confident || victim->attained_ns >= victim->estimate_ns)
-		return true;
-	return victim->estimate_ns - victim->attained_ns > c->preempt_remaining_ns;
+	u64 remaining, wait;
+
+	if (!ek_trusts(c, newcomer->confident) ||
+	    ek_add(newcomer->key, c->preempt_margin_ns) >= victim->key)
+		return EK_NO_HURRY;
+	wait = ek_max(ek_sub(c->preempt_gap_ns, since_preempt_ns),
+		      ek_sub(c->preempt_min_run_ns, victim->ran_ns));
+	remaining = ek_sub(victim->estimate_ns, victim->attained_ns);
+	if (victim->confident && remaining && remaining <= c->preempt_remaining_ns)
+		wait = ek_max(wait, c->preempt_remaining_ns);
+	return wait;
 }
 
 #endif /* EK_DEADLINE_H */

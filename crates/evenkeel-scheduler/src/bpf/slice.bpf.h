@@ -80,11 +80,12 @@ static __always_inline void arm_timer(s32 cpu, struct cpu_ctx *cctx, u64 now, u6
 
 /*
  * End the slice of whatever runs on the timer's CPU if its time is up, and
- * look again when it will be. After a kick the next slice is not known yet; no
- * slice is shorter than the minimum, so a look after that is soon enough.
+ * look again when it will be. After a kick the next slice is not known yet; it
+ * is a burst of unknown length's at least, and a cut arms the timer by itself.
  */
 static int slice_timer_fired(void *map, u32 *key, struct slice_timer *st)
 {
+	const struct ek_estimate unknown = {};
 	struct cpu_ctx *cctx = cpu_of(*key);
 	u64 now = scx_bpf_now();
 	u64 end, next;
@@ -99,7 +100,7 @@ static int slice_timer_fired(void *map, u32 *key, struct slice_timer *st)
 	if (now + EK_TIMER_SLACK_NS >= end) {
 		scx_bpf_kick_cpu(*key, SCX_KICK_PREEMPT);
 		COUNT(this_cpu(), timer_kicks);
-		next = now + order.slice_min_ns;
+		next = now + ek_slice(order_config(), &unknown, 1);
 	} else {
 		next = end;
 	}

@@ -30,7 +30,7 @@ enum ek_op {
 	EK_OP_OVERTAKE_SERVICE,
 	EK_OP_OWED_SERVICE,
 	EK_OP_SLICE,
-	EK_OP_SHOULD_PREEMPT,
+	EK_OP_MAKE_WAY,
 	EK_OPS,
 };
 
@@ -124,8 +124,8 @@ static __always_inline void ek_vector_order(struct ek_vector *v)
 	case EK_OP_SLICE:
 		v->out = ek_slice(c, &v->estimate, v->in[0]);
 		break;
-	case EK_OP_SHOULD_PREEMPT:
-		v->out = ek_should_preempt(c, &v->newcomer, &v->victim, v->in[0]);
+	case EK_OP_MAKE_WAY:
+		v->out = ek_make_way(c, &v->newcomer, &v->victim, v->in[0]);
 		break;
 	}
 }
