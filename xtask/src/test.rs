@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::cargo::{self, Executable};
-use crate::lab::{Boot, Clock};
+use crate::lab::{Boot, Clock, StaleBreakpoint};
 use crate::process::{self, FAILURE, Failure, INTERRUPTED};
 use crate::setup;
 
@@ -37,6 +37,9 @@ pub struct Arguments {
 const SUITE: &str = "evenkeel-guest";
 /// Time limit of one boot with a test executable.
 const BOOT_LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// Boots of one test executable, where the emulator failed the ones before.
+const BOOTS_MOST: u32 = 3;
 
 /// Runs `cargo xtask test`.
 pub fn run(arguments: &Arguments) -> Result<u8> {
@@ -107,9 +110,32 @@ fn guest(stages: &mut Stages, filter: Option<&str>) -> Result<()> {
         .filter(|executable| has_tests(executable, filter))
     {
         let name = format!("guest: {}", executable.name);
-        stages.run(&name, || suite(executable, &programs, filter))?;
+        let mut boots = 1;
+        stages.run(&name, || {
+            unless_the_emulator_failed(&mut boots, || suite(executable, &programs, filter))
+        })?;
+        if boots > 1 {
+            stages
+                .notes
+                .push(format!("{name}: {boots} boots: {StaleBreakpoint}"));
+        }
     }
     Ok(())
+}
+
+/// Runs `boot` anew while it fails by the one fault that is known to be the emulator's, up to
+/// [`BOOTS_MOST`] times; `boots` counts.
+fn unless_the_emulator_failed(boots: &mut u32, boot: impl Fn() -> Result<()>) -> Result<()> {
+    loop {
+        let result = boot();
+        match &result {
+            Err(error) if error.is::<StaleBreakpoint>() && *boots < BOOTS_MOST => {
+                *boots += 1;
+                println!("{error}: boot {boots} of at most {BOOTS_MOST}");
+            }
+            _ => return result,
+        }
+    }
 }
 
 /// Whether a test executable has tests that the filter lets through; without one, it is run anyway.
@@ -163,6 +189,8 @@ fn suite(executable: &Executable, programs: &[PathBuf], filter: Option<&str>) ->
 #[derive(Default)]
 struct Stages {
     done: Vec<Stage>,
+    /// What a reader of the summary should know besides.
+    notes: Vec<String>,
 }
 
 struct Stage {
@@ -199,6 +227,9 @@ impl Stages {
     fn summary(&self) -> u8 {
         for stage in &self.done {
             println!("{}", stage.line());
+        }
+        for note in &self.notes {
+            println!("note: {note}");
         }
         let total: f64 = self.done.iter().map(|stage| stage.took.as_secs_f64()).sum();
         let failed = self
@@ -251,6 +282,29 @@ mod tests {
             .expect("not an interruption");
         assert_eq!(stages.done.len(), 2);
         assert_eq!(stages.summary(), FAILURE);
+    }
+
+    #[test]
+    fn only_the_emulators_own_fault_is_tried_again_and_not_for_ever() {
+        let failing = |error: fn() -> anyhow::Error| {
+            let mut boots = 1;
+            let result = unless_the_emulator_failed(&mut boots, || Err(error()));
+            assert!(result.is_err());
+            boots
+        };
+        let panicked = || Failure::error(125, "the guest's kernel panicked");
+        assert_eq!(failing(panicked), 1);
+        assert_eq!(failing(|| anyhow::anyhow!("tests failed (status 101)")), 1);
+        let stale = || Failure::error(125, "the guest's kernel panicked").context(StaleBreakpoint);
+        assert_eq!(failing(stale), BOOTS_MOST);
+        let left = std::cell::Cell::new(1);
+        let mut boots = 1;
+        unless_the_emulator_failed(&mut boots, || match left.replace(0) {
+            0 => Ok(()),
+            _ => Err(stale()),
+        })
+        .expect("the second boot is fine");
+        assert_eq!(boots, 2);
     }
 
     #[test]

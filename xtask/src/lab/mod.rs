@@ -23,6 +23,7 @@ use anyhow::Result;
 use clap::builder::RangedU64ValueParser;
 
 pub use boot::{Boot, Clock};
+pub use console::StaleBreakpoint;
 
 use crate::{cargo, setup};
 

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::boot::Finished;
-use super::console;
+use super::console::{self, StaleBreakpoint};
 use super::job::Job;
 use crate::process::{Failure, INTERRUPTED, find};
 
@@ -131,8 +131,14 @@ impl Running {
                 stdout: String::from_utf8_lossy(&stdout).into_owned(),
             });
         }
-        if console::panicked(&job.console()) {
-            return Err(failure(GUEST_FAILED, "the guest's kernel panicked", job));
+        let console = job.console();
+        if console::panicked(&console) {
+            let error = failure(GUEST_FAILED, "the guest's kernel panicked", job);
+            return Err(if StaleBreakpoint::shown(&console) {
+                error.context(StaleBreakpoint)
+            } else {
+                error
+            });
         }
         let how = ended.map_or_else(|| "ended".to_owned(), |status| status.to_string());
         let message = if job.report().started {
